@@ -1,0 +1,1 @@
+"""Planlog: generalised policies for PDDL domains, written as a few Datalog rules."""
