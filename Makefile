@@ -1,0 +1,96 @@
+# `make demo` and `make test` do all set-up by themselves: a virtual environment in .venv, the
+# build, the installation. Nothing outside this folder is changed.
+
+PYTHON ?= python3
+# Space for other names, say if .venv is taken: make test VENV=/tmp/planlog-venv
+VENV ?= .venv
+SANITIZED ?= $(VENV)-sanitize
+
+bin := $(VENV)/bin
+pip := -m pip --disable-pip-version-check -qq install
+sources := pyproject.toml CMakeLists.txt $(wildcard core/*.hpp core/*.cpp)
+cpp := $(wildcard core/*.hpp core/*.cpp)
+# The tools of the build come from the environment itself, so that every build after the
+# first only compiles what has changed. The package is installed in editable mode: changes of
+# Python files need no new installation.
+build_tools := scikit-build-core nanobind cmake ninja
+install := --no-build-isolation --editable
+path := PATH="$(abspath $(bin)):$$PATH"
+
+# Tests of the core that the sanitizers watch; the whole suite would take too long under them.
+sanitized_tests ?= tests
+
+.PHONY: help demo test lint format sanitize benchmark clean
+
+help:
+	@echo "make demo       generate tasks of each domain, solve them, validate the plans"
+	@echo "make test       check style and types, build without warnings, run all tests"
+	@echo "make lint       only check style and types"
+	@echo "make format     bring all sources into the common form"
+	@echo "make sanitize   run the tests of the core under the address and UB sanitizers"
+	@echo "make benchmark  measure the speed against other implementations"
+	@echo "make clean      remove everything that the others have made"
+
+demo: $(VENV)/.installed
+	@$(bin)/planlog demo
+
+# The tests come last, so that their closing line is the end of the output.
+test: lint sanitize $(VENV)/.dev
+	$(bin)/python -m pytest -n 2
+
+lint: $(VENV)/.dev
+	$(bin)/ruff check .
+	$(bin)/ruff format --check .
+	$(bin)/clang-format --dry-run -Werror $(cpp)
+	$(bin)/mypy
+
+format: $(VENV)/.dev
+	$(bin)/ruff check --fix .
+	$(bin)/ruff format .
+	$(bin)/clang-format -i $(cpp)
+
+# Python itself is not built with the sanitizers, so their library is loaded before it; and
+# Python's own memory at exit is not a leak of ours.
+sanitize: $(SANITIZED)/.installed
+	@echo "tests of the core under the sanitizers:"
+	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) \
+	            $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PLANLOG_TEST_PROFILE=sanitize \
+	$(SANITIZED)/bin/python -m pytest -q -n 2 $(sanitized_tests)
+
+benchmark: $(VENV)/.dev
+	@for script in benchmarks/*.py; do echo "== $$script"; $(bin)/python $$script || exit 1; done
+
+clean:
+	rm -rf build $(VENV) $(SANITIZED) .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	       .import_linter_cache
+
+$(bin)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	  "Planlog needs Python 3.11 or later; name one with: make PYTHON=python3.12 ...")'
+	@echo "setting up $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(sources) | $(bin)/python
+	@echo "building and installing planlog into $(VENV)"
+	@$(bin)/python $(pip) $(build_tools)
+	@$(path) $(bin)/python $(pip) $(install) .
+	@touch $@
+
+# What contributors need besides: all tools and oracles of the tests, and a build in which
+# every warning is an error.
+$(VENV)/.dev: $(sources) | $(bin)/python
+	@echo "building and installing planlog and the tools of its tests into $(VENV)"
+	@$(bin)/python $(pip) $(build_tools)
+	@$(path) $(bin)/python $(pip) $(install) '.[dev]' -C cmake.define.PLANLOG_WERROR=ON
+	@touch $(VENV)/.installed $@
+
+# Only planlog itself is installed here; the other packages are those of $(VENV).
+$(SANITIZED)/.installed: $(sources) $(VENV)/.dev
+	@echo "building planlog with the sanitizers into $(SANITIZED)"
+	@test -x $(SANITIZED)/bin/python || $(PYTHON) -m venv $(SANITIZED)
+	@$(bin)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  > "$$($(SANITIZED)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/borrowed.pth"
+	@$(path) $(SANITIZED)/bin/python $(pip) --no-deps $(install) . -C build-dir=build/sanitize \
+	  -C cmake.define.PLANLOG_SANITIZE=ON -C cmake.define.PLANLOG_WERROR=ON
+	@touch $@
