@@ -1,0 +1,69 @@
+"""Plan files: one `(action arguments)` a line, a comment with the cost at the end."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from planlog.errors import Diagnostic, PlanFileError
+
+_STEP = re.compile(r"\(\s*([^\s();]+(?:\s+[^\s();]+)*)\s*\)")
+_COST = re.compile(r";\s*cost\s*=\s*([+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?)\b.*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    arguments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"({' '.join((self.name, *self.arguments))})"
+
+
+@dataclass(frozen=True)
+class Plan:
+    steps: tuple[Step, ...]
+    declared_cost: float | None  # as in the last line, which a file cut short does not have
+
+
+def read_plan(text: str, file: str) -> Plan:
+    """The steps in lower case; all lines that are not steps are reported together."""
+    steps: list[Step] = []
+    wrong: list[Diagnostic] = []
+    declared_cost: float | None = None
+    for number, line in enumerate(text.split("\n"), 1):
+        content = line.partition(";")[0].strip()
+        if line.strip():
+            cost = None if content else _COST.match(line.strip())
+            declared_cost = float(cost.group(1)) if cost else None
+        if not content:
+            continue
+        step = _STEP.fullmatch(content)
+        if step is not None:
+            name, *arguments = step.group(1).lower().split()
+            steps.append(Step(name, tuple(arguments)))
+            continue
+        wrong.append(
+            Diagnostic(
+                file=file,
+                line=number,
+                column=line.index(content) + 1,
+                message="expected one step '(action arguments)'",
+                hint=_hint(content),
+                source=line.rstrip("\r"),
+                length=len(content),
+            )
+        )
+    if wrong:
+        raise PlanFileError(wrong)
+    return Plan(tuple(steps), declared_cost)
+
+
+def _hint(content: str) -> str:
+    if content.count("(") > 1 and _STEP.match(content):
+        return "write every step on a line of its own"
+    if content.count("(") > content.count(")"):
+        return "close the parenthesis on the same line"
+    if _STEP.search(content):
+        return "remove what stands outside the parentheses"
+    return "put the action and its arguments in parentheses, or start a comment with ';'"
