@@ -1,0 +1,141 @@
+"""`planlog doctor`: what is installed here, what works, and how to get the rest."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import platform
+import sys
+import traceback
+from typing import Annotated, Any
+
+import typer
+
+import planlog
+from planlog.cli.exits import ExitCode, print_json
+
+HELP = """Tell what is installed, what works, and how to install what is missing.
+
+[bold]Examples[/bold]
+
+    planlog doctor
+
+    planlog doctor --json
+
+[bold]Exit codes[/bold]
+
+    0 Planlog works here (extras may be missing), 35 it does not
+"""
+
+REQUIRED = ["numpy", "safetensors", "typer", "rich"]
+# Extra -> what it is for, and the modules that it brings.
+EXTRAS = {
+    "train": ("training networks", ["torch"]),
+    "report": ("plots", ["matplotlib"]),
+    "baselines": ("other planners to compare with", ["highspy", "up_fast_downward", "up_symk"]),
+    "cluster": ("experiments on several machines", ["distributed"]),
+}
+
+TINY_DOMAIN = """
+(define (domain switches)
+  (:requirements :strips :typing)
+  (:types switch)
+  (:predicates (off ?s - switch) (lit ?s - switch))
+  (:action press :parameters (?s - switch) :precondition (off ?s)
+    :effect (and (lit ?s) (not (off ?s)))))
+"""
+TINY_PROBLEM = """
+(define (problem two) (:domain switches)
+  (:objects a b - switch) (:init (off a) (off b)) (:goal (and (lit a) (lit b))))
+"""
+TINY_POLICY = "press(S) :- lit@ug(S)."
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    core = _core()
+    problem = core.pop("problem", None) or _self_test()
+    extras = {name: _extra(modules) for name, (_, modules) in EXTRAS.items()}
+    packages = {name: _version(name) for name in REQUIRED}
+    if as_json:
+        print_json(
+            {
+                "works": problem is None,
+                "problem": problem,
+                "planlog": planlog.__version__,
+                "python": platform.python_version(),
+                "platform": platform.platform(),
+                "core": core,
+                "packages": packages,
+                "extras": extras,
+            }
+        )
+    else:
+        print(f"planlog {planlog.__version__}")
+        print(f"python  {platform.python_version()} ({sys.executable})")
+        print(f"system  {platform.platform()}")
+        print("core    " + ", ".join(f"{key} {value}" for key, value in core.items()))
+        for name, version in packages.items():
+            print(f"        {name} {version or 'MISSING'}")
+        for name, found in extras.items():
+            missing = [module for module, version in found.items() if version is None]
+            have = "installed: " + ", ".join(f"{m} {v}" for m, v in found.items() if v)
+            need = f"not installed; for {EXTRAS[name][0]}: pip install 'planlog[{name}]'"
+            print(f"extra   {name}: {need if missing else have}")
+        if problem is None:
+            print("works   read, solved and validated a small task")
+        else:
+            print(f"BROKEN  {problem}")
+            print("        Install again with: pip install --force-reinstall planlog")
+    raise typer.Exit(ExitCode.SUCCESS if problem is None else ExitCode.CRITICAL)
+
+
+doctor.__doc__ = HELP
+
+
+def _core() -> dict[str, Any]:
+    """What is known of the compiled core; a `problem` if it cannot be loaded."""
+    try:
+        from planlog import _core
+    except ImportError as error:
+        return {"problem": f"the compiled core cannot be loaded: {error}"}
+    info: dict[str, Any] = {"file": _core.__file__}
+    info.update(getattr(_core, "build_info", {}))
+    return info
+
+
+def _self_test() -> str | None:
+    """Solve a tiny task through all stages; what went wrong, if anything did."""
+    # Whatever goes wrong here is what the user wants to be told, so nothing is let through.
+    try:
+        import numpy as np
+
+        from planlog import Domain, Policy, execute
+        from planlog.execution import format_plan
+        from planlog.validate import validate
+
+        domain = Domain.parse(TINY_DOMAIN)
+        task = domain.parse_task(TINY_PROBLEM)
+        result = execute(Policy.parse(TINY_POLICY, domain), task, rng=np.random.default_rng(0))
+        if not result.solved or len(result.actions) != 2:
+            return f"a task of two switches ended with: {result.outcome.value}"
+        plan = format_plan(result.actions, cost=result.cost, unit_cost=result.unit_cost)
+        report = validate(TINY_DOMAIN, TINY_PROBLEM, plan)
+        return None if report.valid else f"the plan is not valid: {report.reason}"
+    except Exception:
+        return "the self-test failed: " + traceback.format_exc().strip()
+
+
+def _extra(modules: list[str]) -> dict[str, str | None]:
+    return {module: _version(module) for module in modules}
+
+
+def _version(module: str) -> str | None:
+    """The version of an importable module, found without importing it."""
+    try:
+        if importlib.util.find_spec(module) is None:
+            return None
+        return importlib.metadata.version(module.replace("_", "-"))
+    except (ImportError, ValueError, importlib.metadata.PackageNotFoundError):
+        return None

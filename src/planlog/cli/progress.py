@@ -1,0 +1,99 @@
+"""What is shown while a policy runs, on the standard error: a bar on a terminal, or a trace."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+if TYPE_CHECKING:
+    from planlog.execution import Observer
+    from planlog.policy import Walk
+    from planlog.task import Action
+
+
+class Progress:
+    """A bar of the goals achieved; nothing at all when this is not a terminal."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        self._bar = Bar(
+            TextColumn("step {task.fields[step]}"),
+            BarColumn(),
+            TextColumn("{task.fields[left]} goals left"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+        )
+        self._shown = console.is_terminal
+        self._line = self._bar.add_task("", total=None, step=0, left="?")
+        self._next = 0.0
+
+    @property
+    def observer(self) -> Observer | None:
+        """To be called before each step."""
+        return self._update if self._shown else None
+
+    def _update(self, walk: Walk, action: Action) -> None:
+        # Drawing takes much longer than a step, so it is done a few times a second.
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + 0.1
+        left = walk.goals_left
+        task = self._bar.tasks[0]
+        total = max(left, task.total or 0)
+        self._bar.update(
+            self._line, total=total, completed=total - left, step=walk.steps, left=left
+        )
+
+    def __enter__(self) -> Progress:
+        if self._shown:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._shown:
+            self._bar.stop()
+
+
+class Trace:
+    """Every step with the actions that the policy derives, by the rules that derive them."""
+
+    observer: Observer
+
+    def __init__(self) -> None:
+        self.observer = self._print
+
+    def _print(self, walk: Walk, action: Action) -> None:
+        derived: dict[str, list[str]] = {}
+        for rule, derived_action in walk.explain():
+            derived.setdefault(rule, []).append(str(derived_action))
+        lines = [
+            f"step {walk.steps + 1}: {walk.goals_left} goals left, "
+            f"{walk.action_count} actions derived"
+        ]
+        for rule, actions in derived.items():
+            lines += [f"  {rule}", *(f"      {name}" for name in actions)]
+        print("\n".join(lines), f"  takes {action}", sep="\n", file=sys.stderr)
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        pass

@@ -1,0 +1,284 @@
+"""`planlog solve`: domain, problem and rules → plan."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planlog.cli.exits import ExitCode, bad_usage, catch_signals, print_json, user_errors
+from planlog.cli.files import domain_and_problem
+from planlog.cli.progress import Progress, Trace
+from planlog.errors import Diagnostic, RuleError
+
+if TYPE_CHECKING:
+    from planlog.execution import PlanResult
+    from planlog.policy import Policy
+    from planlog.task import Domain
+
+HELP = """Solve a task with a policy and print the plan.
+
+The policy is the rule file of --policy, or else the one that Planlog ships for the domain's
+name, or else "none": any applicable action. The plan goes to the standard output, or to
+--plan-file; the file appears only once the plan is complete.
+
+[bold]Examples[/bold]
+
+    planlog solve domain.pddl p01.pddl --policy my-rules.dl
+
+    planlog solve p01.pddl --plan-file sas_plan --time-limit 60
+
+    planlog solve p01.pddl --json
+
+[bold]Exit codes[/bold]
+
+    0 solved, 12 ended without a plan, 22 out of memory, 23 out of time, 31 bad input,
+    34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM
+"""
+
+
+def solve(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[DOMAIN] PROBLEM",
+            help="PDDL files; DOMAIN defaults to domain.pddl beside the problem.",
+            show_default=False,
+        ),
+    ],
+    policy: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|none", help="Rule file, or `none` for all applicable actions."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the choice among derived actions.")] = 0,
+    plan_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the plan here.")
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", min=0, help="Give up after this time.")
+    ] = None,
+    memory_limit: Annotated[
+        int | None, typer.Option(metavar="MB", min=1, help="Give up above this much memory.")
+    ] = None,
+    max_steps: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Give up after this many actions.")
+    ] = None,
+    avoid_revisits: Annotated[
+        bool,
+        typer.Option(
+            "--avoid-revisits", help="Never enter a state twice; go back where that leads nowhere."
+        ),
+    ] = False,
+    validate: Annotated[
+        bool, typer.Option("--validate", help="Check the plan with `planlog validate` as well.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of the plan.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show what the policy derives at each step.")
+    ] = False,
+) -> None:
+    start = time.monotonic()
+    domain_file, problem_file = domain_and_problem(files)
+    if plan_file is not None:
+        _check_writable(plan_file)
+    with user_errors(as_json), catch_signals() as signals:
+        try:
+            with _memory_limit(memory_limit):
+                # Here, so that the limit holds for loading the libraries as well.
+                import numpy as np
+
+                from planlog.execution import execute, write_plan
+                from planlog.task import Domain
+
+                domain = Domain.read(domain_file)
+                _warn(domain.warnings)
+                chosen, name = _choose_policy(policy, domain)
+                _warn(chosen.warnings)
+                task = domain.read_task(problem_file)
+                progress = Trace() if verbose else Progress()
+                with progress:
+                    result = execute(
+                        chosen,
+                        task,
+                        rng=np.random.default_rng(seed),
+                        max_steps=max_steps,
+                        time_limit=_remaining(time_limit, start),
+                        memory_limit=None if memory_limit is None else memory_limit * 1024**2,
+                        avoid_revisits=avoid_revisits,
+                        observer=progress.observer,
+                    )
+            valid = None
+            if result.solved:
+                valid = _is_valid(domain_file, problem_file, result) if validate else None
+                if plan_file is not None:
+                    write_plan(plan_file, result)
+        except KeyboardInterrupt:
+            # Before the execution started, or after it ended: there is nothing to tell.
+            _say("planlog: interrupted before the first step")
+            raise typer.Exit(_signal_code(signals)) from None
+    seconds = time.monotonic() - start
+    if as_json:
+        print_json(_as_json(result, seconds, seed, name, valid))
+    else:
+        if result.solved and plan_file is None:
+            _print_plan(result)
+        _say(_summary(result, seconds, plan_file, valid))
+    raise typer.Exit(_exit_code(result, signals, valid))
+
+
+solve.__doc__ = HELP
+
+
+def _choose_policy(given: str | None, domain: Domain) -> tuple[Policy, str]:
+    """The policy, and what to call it."""
+    from planlog import domains
+    from planlog.policy import Policy
+
+    if given == "none":
+        return Policy.applicable(domain), "none"
+    if given is not None:
+        return Policy.read(Path(given), domain), given
+    shipped = domains.find(domain.name)
+    if shipped is None:
+        _say(
+            f"planlog: no policy is shipped for the domain '{domain.name}', so any applicable "
+            "action is taken; give rules with --policy FILE"
+        )
+        return Policy.applicable(domain), "none"
+    try:
+        return Policy.read(domains.policy_path(shipped), domain), f"shipped: {shipped}"
+    except RuleError as error:
+        _say(
+            f"planlog: the policy shipped for '{shipped}' does not fit this domain; give another "
+            "with --policy FILE, or --policy none for all applicable actions"
+        )
+        raise error
+
+
+def _remaining(limit: float | None, start: float) -> float | None:
+    return None if limit is None else max(0.0, limit - (time.monotonic() - start))
+
+
+@contextlib.contextmanager
+def _memory_limit(megabytes: int | None) -> Iterator[None]:
+    """Let the system refuse memory above the limit, so that it holds in every stage.
+
+    What follows (the report) may use more again.
+    """
+    if megabytes is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = megabytes * 1024**2
+    limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    # A system that knows no such limit still has the one that `execute` keeps by itself.
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _check_writable(plan_file: Path) -> None:
+    """Say at once what would otherwise be found out after the work is done."""
+    if plan_file.is_dir():
+        raise bad_usage(f"--plan-file: {plan_file} is a folder")
+    folder = plan_file.parent
+    if not folder.is_dir():
+        raise bad_usage(f"--plan-file: there is no folder {folder}")
+    if not os.access(plan_file if plan_file.exists() else folder, os.W_OK):
+        raise bad_usage(f"--plan-file: {plan_file} cannot be written")
+
+
+def _is_valid(domain_file: Path, problem_file: Path, result: PlanResult) -> bool:
+    from planlog.execution import format_plan
+    from planlog.validate import validate
+
+    plan = format_plan(result.actions, cost=result.cost, unit_cost=result.unit_cost)
+    report = validate(
+        domain_file.read_text(encoding="utf-8"), problem_file.read_text(encoding="utf-8"), plan
+    )
+    return report.valid
+
+
+def _warn(warnings: tuple[Diagnostic, ...]) -> None:
+    for warning in warnings:
+        _say(warning.render())
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)
+
+
+def _print_plan(result: PlanResult) -> None:
+    from planlog.execution import format_plan
+
+    print(format_plan(result.actions, cost=result.cost, unit_cost=result.unit_cost), end="")
+
+
+def _summary(result: PlanResult, seconds: float, plan_file: Path | None, valid: bool | None) -> str:
+    """One line: how it ended, and how far it got."""
+    from planlog.execution import Outcome
+
+    if result.solved:
+        text = f"solved: {len(result.actions)} actions, cost {result.cost:g}, {seconds:.2f} s"
+        if valid is not None:
+            text += ", valid" if valid else ", NOT VALID (this is a bug in Planlog: please report)"
+        return text + (f", plan in {plan_file}" if plan_file else "")
+    reason = {
+        Outcome.NO_ACTION: "the policy derives no action here",
+        Outcome.CYCLE: "the policy leads back to states already seen, with no way out",
+        Outcome.STEP_LIMIT: "step limit reached",
+        Outcome.TIME_LIMIT: "time limit reached",
+        Outcome.MEMORY_LIMIT: "memory limit reached",
+        Outcome.INTERRUPTED: "interrupted",
+    }[result.outcome]
+    goals = "" if result.goals_left is None else f", {result.goals_left} goals left"
+    return f"not solved: {reason}; {result.steps} steps{goals}, {seconds:.2f} s"
+
+
+def _as_json(
+    result: PlanResult, seconds: float, seed: int, policy: str, valid: bool | None
+) -> dict[str, Any]:
+    return {
+        "outcome": result.outcome.value,
+        "plan_length": len(result.actions) if result.solved else None,
+        "cost": result.cost if result.solved else None,
+        "seconds": round(seconds, 6),
+        "steps": result.steps,
+        "goals_left": result.goals_left,
+        "valid": valid,
+        "policy": policy,
+        "seed": seed,
+        "plan": [str(action) for action in result.actions] if result.solved else None,
+    }
+
+
+def _exit_code(result: PlanResult, signals: list[int], valid: bool | None) -> int:
+    from planlog.execution import Outcome
+
+    if valid is False:
+        return ExitCode.CRITICAL
+    if result.outcome is Outcome.INTERRUPTED:
+        return _signal_code(signals)
+    return {
+        Outcome.SOLVED: ExitCode.SUCCESS,
+        Outcome.TIME_LIMIT: ExitCode.TIME_LIMIT,
+        Outcome.MEMORY_LIMIT: ExitCode.MEMORY_LIMIT,
+    }.get(result.outcome, ExitCode.NO_PLAN)
+
+
+def _signal_code(signals: list[int]) -> int:
+    """What a shell reports of a process that a signal has ended."""
+    return 128 + signals[0] if signals else ExitCode.INTERRUPTED
