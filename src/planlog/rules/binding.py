@@ -1,0 +1,50 @@
+"""Every variable of a rule must get its values from a positive literal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planlog.rules.report import Report
+from planlog.rules.syntax import Comparison, Literal, Rule, Variable
+
+
+def check_bindings(rules: list[Rule], report: Report) -> None:
+    """Reports each unbound variable once, and where it does occur."""
+    for rule in rules:
+        bound = bound_variables(rule)
+        unbound: dict[str, tuple[Variable, dict[str, str]]] = {}
+        for variable, place, remedy in _occurrences(rule):
+            if variable.name not in bound:
+                _, places = unbound.setdefault(variable.name, (variable, {}))
+                places.setdefault(place, remedy)
+        for variable, places in unbound.values():
+            where = " and ".join(places)
+            # The last place is the one that says most about what was meant.
+            remedy = list(places.values())[-1].format(variable)
+            report.error(variable, f"variable {variable} occurs only {where}", remedy)
+
+
+def bound_variables(rule: Rule) -> set[str]:
+    """Variables of positive literals; an action's precondition and types bind its parameters."""
+    binding = [literal for literal in rule.literals if not literal.negated]
+    if rule.is_policy_rule:
+        binding.append(rule.head)
+    return {t.name for part in binding for t in part.terms if isinstance(t, Variable)}
+
+
+def _occurrences(rule: Rule) -> Iterator[tuple[Variable, str, str]]:
+    """Each variable with its kind of place and what to do if it is bound nowhere."""
+    for part in (rule.head, *rule.body):
+        match part:
+            case Comparison():
+                place = "in a comparison"
+                remedy = "a comparison does not bind it: add a positive literal with {}"
+            case Literal(negated=True):
+                place = "under 'not'"
+                remedy = "bind it in a positive literal, or write '_' to say that there is none"
+            case _:
+                place = "in the head" if part is rule.head else "in the body"
+                remedy = "bind it in a positive literal of the body"
+        for term in part.terms:
+            if isinstance(term, Variable):
+                yield term, place, remedy

@@ -1,0 +1,87 @@
+"""Collects what is wrong with a rule file, so that one run tells all of it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Protocol
+
+from planlog.errors import Diagnostic, RuleError, Severity
+
+
+class Located(Protocol):
+    """A part of the file: tokens, terms, literals and comparisons all have a place."""
+
+    @property
+    def line(self) -> int:
+        """Counts from 1."""
+
+    @property
+    def column(self) -> int:
+        """Counts from 1."""
+
+    @property
+    def length(self) -> int:
+        """Of the part to underline."""
+
+
+class Report:
+    """Errors and warnings, each shown with its source line."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self._lines = text.split("\n")
+        self._diagnostics: list[Diagnostic] = []
+
+    def error(self, place: Located, message: str, hint: str = "") -> None:
+        """Points at the place; the hint says how to mend it."""
+        self._add(Severity.ERROR, place.line, place.column, place.length, message, hint)
+
+    def error_after(self, place: Located, message: str, hint: str = "") -> None:
+        """Points just behind the place: something is missing there."""
+        self._add(Severity.ERROR, place.line, place.column + place.length, 1, message, hint)
+
+    def warning(self, place: Located, message: str, hint: str = "") -> None:
+        """Points at something that is allowed but hardly meant."""
+        self._add(Severity.WARNING, place.line, place.column, place.length, message, hint)
+
+    def warning_for_file(self, message: str, hint: str = "") -> None:
+        """Points at the start of the file."""
+        self._add(Severity.WARNING, 1, 1, 1, message, hint)
+
+    def raise_errors(self) -> None:
+        """Raises RuleError if there were errors; warnings are left out of it, since many
+        of them would only be consequences of the errors."""
+        errors = self._of(Severity.ERROR)
+        if errors:
+            raise RuleError(errors)
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """In the order of the file."""
+        return self._of(Severity.WARNING)
+
+    def _of(self, severity: Severity) -> tuple[Diagnostic, ...]:
+        chosen = [d for d in self._diagnostics if d.severity is severity]
+        return tuple(sorted(chosen, key=lambda d: (d.line, d.column)))
+
+    def _add(
+        self, severity: Severity, line: int, column: int, length: int, message: str, hint: str
+    ) -> None:
+        source = self._lines[line - 1]
+        self._diagnostics.append(
+            Diagnostic(self.file, line, column, message, hint, source, length, severity)
+        )
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate most like the name, if one is alike at all; `-` and `_` count as the same."""
+    plain = {candidate.replace("-", "_"): candidate for candidate in candidates}
+    close = difflib.get_close_matches(name.replace("-", "_"), plain, n=1)
+    return plain[close[0]] if close else None
+
+
+def enumeration(names: Iterable[str], limit: int = 12) -> str:
+    """`a, b, c`, cut after so many names that a line would be hard to read."""
+    listed = list(names)
+    return ", ".join(listed[:limit]) + (", ..." if len(listed) > limit else "")

@@ -1,0 +1,122 @@
+"""Orders the relations that rules define, so that each needs finished ones only.
+
+A relation depends on those in the bodies of its rules. Relations that depend on each other form
+one stratum; inside it no dependency may be a negated one. An action also depends on its
+precondition, but that reads the state only and closes no cycle.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from planlog.rules.report import Report
+from planlog.rules.syntax import Literal, Relation, Rule
+
+Strata = tuple[tuple[Relation, ...], ...]
+Dependencies = dict[Relation, list[tuple[Relation, Literal]]]
+
+
+def stratify(rules: list[Rule], report: Report) -> Strata:
+    """The strata, each after all that it depends on; cycles through `not` are reported."""
+    dependencies = dependencies_of(rules)
+    strata = _components(dependencies)
+    for stratum in strata:
+        _check_negation(stratum, dependencies, report)
+    return strata
+
+
+def dependencies_of(rules: list[Rule]) -> Dependencies:
+    """For each relation with rules: what it needs, and the literal that says so."""
+    dependencies: Dependencies = {}
+    for rule in rules:
+        needed = dependencies.setdefault(rule.head.relation, [])
+        for literal in rule.literals:
+            if literal.relation.has_rules:
+                needed.append((literal.relation, literal))
+                dependencies.setdefault(literal.relation, [])
+    return dependencies
+
+
+def _components(dependencies: Dependencies) -> Strata:
+    """Strongly connected components in dependency order (Tarjan's algorithm).
+
+    Written without recursion: a chain of rules may be longer than Python's stack.
+    """
+    order = {relation: position for position, relation in enumerate(dependencies)}
+    number: dict[Relation, int] = {}
+    lowest: dict[Relation, int] = {}
+    open_relations: list[Relation] = []
+    finished: set[Relation] = set()
+    components: list[tuple[Relation, ...]] = []
+    for root in dependencies:
+        if root in number:
+            continue
+        number[root] = lowest[root] = len(number)
+        open_relations.append(root)
+        path = [(root, iter(dependencies[root]))]
+        while path:
+            relation, remaining = path[-1]
+            for needed, _ in remaining:
+                if needed not in number:
+                    number[needed] = lowest[needed] = len(number)
+                    open_relations.append(needed)
+                    path.append((needed, iter(dependencies[needed])))
+                    break
+                if needed not in finished:
+                    lowest[relation] = min(lowest[relation], number[needed])
+            else:
+                path.pop()
+                if path:
+                    parent = path[-1][0]
+                    lowest[parent] = min(lowest[parent], lowest[relation])
+                if lowest[relation] == number[relation]:
+                    start = open_relations.index(relation)
+                    component = sorted(open_relations[start:], key=order.__getitem__)
+                    del open_relations[start:]
+                    finished.update(component)
+                    components.append(tuple(component))
+    return tuple(components)
+
+
+def _check_negation(
+    stratum: tuple[Relation, ...], dependencies: Dependencies, report: Report
+) -> None:
+    members = set(stratum)
+    told: set[Literal] = set()
+    for relation in stratum:
+        for needed, literal in dependencies[relation]:
+            if literal.negated and needed in members and literal not in told:
+                way = _shortest_way(needed, relation, members, dependencies)
+                told.update(way)
+                _report_cycle(relation, [literal, *way], report)
+                break
+
+
+def _shortest_way(
+    start: Relation, end: Relation, members: set[Relation], dependencies: Dependencies
+) -> list[Literal]:
+    """The body literals that lead from one relation of a stratum to another (none if equal)."""
+    came_by: dict[Relation, tuple[Relation, Literal]] = {}
+    queue = deque([start])
+    while queue and end not in came_by and start != end:
+        relation = queue.popleft()
+        for needed, literal in dependencies[relation]:
+            if needed in members and needed not in came_by and needed != start:
+                came_by[needed] = (relation, literal)
+                queue.append(needed)
+    way: list[Literal] = []
+    while end != start:
+        end, literal = came_by[end]
+        way.append(literal)
+    return way[::-1]
+
+
+def _report_cycle(relation: Relation, way: list[Literal], report: Report) -> None:
+    steps = [f"not {step.relation}" if step.negated else str(step.relation) for step in way]
+    cycle = " -> ".join([str(relation), *steps])
+    lines = " -> ".join(str(literal.line) for literal in way)
+    report.error(
+        way[0],
+        f"{relation} depends on its own negation: {cycle}",
+        f"break this cycle; it goes through line{'s' if len(way) > 1 else ''} {lines}",
+    )
