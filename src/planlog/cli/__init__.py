@@ -7,8 +7,8 @@ with an installation that is broken.
 
 from __future__ import annotations
 
-import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -17,7 +17,7 @@ import typer
 import planlog
 from planlog.cli.demo import demo
 from planlog.cli.doctor import doctor
-from planlog.cli.exits import ExitCode
+from planlog.cli.exits import ExitCode, emit
 from planlog.cli.generate import generate
 from planlog.cli.solve import solve
 from planlog.cli.validate import validate
@@ -28,7 +28,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
 )
 app.command()(solve)
 app.command()(validate)
@@ -39,7 +39,7 @@ app.command()(demo)
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"planlog {planlog.__version__}")
+        emit(f"planlog {planlog.__version__}")
         raise typer.Exit
 
 
@@ -58,23 +58,14 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     try:
-        try:
-            app(args=None if arguments is None else list(arguments), prog_name="planlog")
-        finally:
-            sys.stdout.flush()
+        app(args=None if arguments is None else list(arguments), prog_name="planlog")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
         # Typer ends with 2 for bad usage, and nothing else here does.
         return ExitCode.USAGE if code == 2 else code
-    except BrokenPipeError:
-        # The reader (say, `head`) has enough. Python would complain once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.BROKEN_PIPE
-    except KeyboardInterrupt:
-        print("planlog: interrupted", file=sys.stderr)
-        return ExitCode.INTERRUPTED
-    except OSError as error:  # of stdout itself, as when the disk is full
-        print(f"planlog: cannot write the output: {error.strerror}", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception:
+        # Users' mistakes end in a message, so this is one of ours.
+        traceback.print_exc()
+        print("planlog: this is a bug in Planlog; please report it", file=sys.stderr)
         return ExitCode.CRITICAL
     return ExitCode.SUCCESS

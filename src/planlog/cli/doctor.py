@@ -12,19 +12,16 @@ from typing import Annotated, Any
 import typer
 
 import planlog
-from planlog.cli.exits import ExitCode, print_json
+from planlog.cli.exits import ExitCode, emit, emit_json
 
 HELP = """Tell what is installed, what works, and how to install what is missing.
 
-[bold]Examples[/bold]
+**Examples**
 
     planlog doctor
-
     planlog doctor --json
 
-[bold]Exit codes[/bold]
-
-    0 Planlog works here (extras may be missing), 35 it does not
+**Exit codes**: 0 Planlog works here (extras may be missing), 35 it does not.
 """
 
 REQUIRED = ["numpy", "safetensors", "typer", "rich"]
@@ -59,7 +56,7 @@ def doctor(
     extras = {name: _extra(modules) for name, (_, modules) in EXTRAS.items()}
     packages = {name: _version(name) for name in REQUIRED}
     if as_json:
-        print_json(
+        emit_json(
             {
                 "works": problem is None,
                 "problem": problem,
@@ -72,22 +69,24 @@ def doctor(
             }
         )
     else:
-        print(f"planlog {planlog.__version__}")
-        print(f"python  {platform.python_version()} ({sys.executable})")
-        print(f"system  {platform.platform()}")
-        print("core    " + ", ".join(f"{key} {value}" for key, value in core.items()))
+        lines: list[str] = []
+        lines.append(f"planlog {planlog.__version__}")
+        lines.append(f"python  {platform.python_version()} ({sys.executable})")
+        lines.append(f"system  {platform.platform()}")
+        lines.append("core    " + ", ".join(f"{key} {value}" for key, value in core.items()))
         for name, version in packages.items():
-            print(f"        {name} {version or 'MISSING'}")
+            lines.append(f"        {name} {version or 'MISSING'}")
         for name, found in extras.items():
             missing = [module for module, version in found.items() if version is None]
             have = "installed: " + ", ".join(f"{m} {v}" for m, v in found.items() if v)
             need = f"not installed; for {EXTRAS[name][0]}: pip install 'planlog[{name}]'"
-            print(f"extra   {name}: {need if missing else have}")
+            lines.append(f"extra   {name}: {need if missing else have}")
         if problem is None:
-            print("works   read, solved and validated a small task")
+            lines.append("works   read, solved and validated a small task")
         else:
-            print(f"BROKEN  {problem}")
-            print("        Install again with: pip install --force-reinstall planlog")
+            lines.append(f"BROKEN  {problem}")
+            lines.append("        Install again with: pip install --force-reinstall planlog")
+        emit("\n".join(lines))
     raise typer.Exit(ExitCode.SUCCESS if problem is None else ExitCode.CRITICAL)
 
 

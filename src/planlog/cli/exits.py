@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -78,7 +79,7 @@ def _fail(
             }
             for d in diagnostics
         ]
-        print_json({"outcome": outcome, "message": message, "diagnostics": located})
+        emit_json({"outcome": outcome, "message": message, "diagnostics": located})
     else:
         # A located message starts with its place; any other says who speaks.
         print(message if diagnostics else f"planlog: {message}", file=sys.stderr)
@@ -90,9 +91,22 @@ def bad_usage(message: str) -> typer.BadParameter:
     return typer.BadParameter(message)
 
 
-def print_json(value: dict[str, Any]) -> None:
-    """One object on the standard output."""
-    print(json.dumps(value, indent=2))
+def emit(text: str) -> None:
+    """Print a command's result, completely."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        # Python would complain once more at its end, about what is still in the buffer.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # the reader (say, `head`) has enough
+            raise typer.Exit(ExitCode.BROKEN_PIPE) from None
+        print(f"planlog: cannot write the output: {error.strerror}", file=sys.stderr)
+        raise typer.Exit(ExitCode.CRITICAL) from None
+
+
+def emit_json(value: dict[str, Any]) -> None:
+    """Print one JSON object."""
+    emit(json.dumps(value, indent=2))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planlog.cli.exits import ExitCode, bad_usage, catch_signals, print_json, user_errors
+from planlog.cli.exits import ExitCode, bad_usage, catch_signals, emit, emit_json, user_errors
 from planlog.cli.files import domain_and_problem
 from planlog.cli.progress import Progress, Trace
 from planlog.errors import Diagnostic, RuleError
@@ -29,18 +29,14 @@ The policy is the rule file of --policy, or else the one that Planlog ships for 
 name, or else "none": any applicable action. The plan goes to the standard output, or to
 --plan-file; the file appears only once the plan is complete.
 
-[bold]Examples[/bold]
+**Examples**
 
     planlog solve domain.pddl p01.pddl --policy my-rules.dl
-
     planlog solve p01.pddl --plan-file sas_plan --time-limit 60
-
     planlog solve p01.pddl --json
 
-[bold]Exit codes[/bold]
-
-    0 solved, 12 ended without a plan, 22 out of memory, 23 out of time, 31 bad input,
-    34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM
+**Exit codes**: 0 solved, 12 ended without a plan, 22 out of memory, 23 out of time, 31 bad
+input, 34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM.
 """
 
 
@@ -127,7 +123,7 @@ def solve(
             raise typer.Exit(_signal_code(signals)) from None
     seconds = time.monotonic() - start
     if as_json:
-        print_json(_as_json(result, seconds, seed, name, valid))
+        emit_json(_as_json(result, seconds, seed, name, valid))
     else:
         if result.solved and plan_file is None:
             _print_plan(result)
@@ -224,7 +220,7 @@ def _say(message: str) -> None:
 def _print_plan(result: PlanResult) -> None:
     from planlog.execution import format_plan
 
-    print(format_plan(result.actions, cost=result.cost, unit_cost=result.unit_cost), end="")
+    emit(format_plan(result.actions, cost=result.cost, unit_cost=result.unit_cost).rstrip())
 
 
 def _summary(result: PlanResult, seconds: float, plan_file: Path | None, valid: bool | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planlog.cli.exits import ExitCode, bad_usage, print_json, user_errors
+from planlog.cli.exits import ExitCode, bad_usage, emit, emit_json, user_errors
 from planlog.cli.files import domain_and_problem
 
 if TYPE_CHECKING:
@@ -20,15 +20,12 @@ HELP = """Check a plan, step by step, and name the first step and literal that f
 The check reads the files by itself and shares nothing with the planner. PLAN may be - for
 the standard input.
 
-[bold]Examples[/bold]
+**Examples**
 
     planlog validate domain.pddl p01.pddl sas_plan
-
     planlog solve p01.pddl | planlog validate p01.pddl -
 
-[bold]Exit codes[/bold]
-
-    0 valid, 1 not valid, 31 bad input, 34 unsupported PDDL, 36 bad usage
+**Exit codes**: 0 valid, 1 not valid, 31 bad input, 34 unsupported PDDL, 36 bad usage.
 """
 
 
@@ -53,12 +50,12 @@ def validate(
     with user_errors(as_json):
         report = check(domain_file, problem_file, plan_file, prefix)
     if as_json:
-        print_json(asdict(report))
+        emit_json(asdict(report))
     else:
         for warning in report.warnings:
             print(f"warning: {warning}", file=sys.stderr)
         steps = f"{report.steps} steps, cost {report.cost:g}"
-        print(f"valid: {steps}" if report.valid else f"not valid: {report.reason}")
+        emit(f"valid: {steps}" if report.valid else f"not valid: {report.reason}")
     raise typer.Exit(ExitCode.SUCCESS if report.valid else ExitCode.INVALID)
 
 
