@@ -32,7 +32,7 @@ class Report:
     complete: bool  # whether the plan file ends with its cost line
 
 
-class _Failure(Exception):
+class _StepError(Exception):
     """Why a step cannot be executed."""
 
 
@@ -64,7 +64,7 @@ def validate(
     for number, step in enumerate(plan.steps, 1):
         try:
             cost += _execute(step, domain, problem, world)
-        except _Failure as failure:
+        except _StepError as failure:
             reason = f"step {number} {step}: {failure}"
             return Report(
                 valid=False,
@@ -111,12 +111,12 @@ def _execute(step: Step, domain: Domain, problem: Problem, world: World) -> floa
     action = domain.actions.get(step.name)
     if action is None:
         near = get_close_matches(step.name, domain.actions, 1)
-        raise _Failure(
+        raise _StepError(
             f"there is no action {step.name}" + (f" (did you mean {near[0]}?)" if near else "")
         )
     env = _bind(step, action, problem, world)
     if not action.precondition.holds(env, world):
-        raise _Failure(f"precondition {action.precondition.failure(env, world)} is false")
+        raise _StepError(f"precondition {action.precondition.failure(env, world)} is false")
     # Everything is evaluated in the state before the step.
     cost = _cost(action, env, problem, world) if problem.counts_costs else 1.0
     deleted: list[tuple[str, Row]] = []
@@ -131,17 +131,17 @@ def _execute(step: Step, domain: Domain, problem: Problem, world: World) -> floa
 
 def _bind(step: Step, action: Action, problem: Problem, world: World) -> Env:
     if len(step.arguments) != len(action.parameters):
-        raise _Failure(
+        raise _StepError(
             f"{action.name} has {len(action.parameters)} arguments, not {len(step.arguments)}"
         )
     for name, parameter in zip(step.arguments, action.parameters, strict=True):
         if name not in problem.objects:
             near = get_close_matches(name, problem.objects, 1)
-            raise _Failure(
+            raise _StepError(
                 f"there is no object {name}" + (f" (did you mean {near[0]}?)" if near else "")
             )
         if name not in world.members(parameter.types):
-            raise _Failure(
+            raise _StepError(
                 f"{name} is not of type {' or '.join(parameter.types)}, "
                 f"as parameter {parameter.name} has to be"
             )
@@ -157,7 +157,7 @@ def _cost(action: Action, env: Env, problem: Problem, world: World) -> float:
                 continue
             value = problem.values.get((cost.amount.predicate, cost.amount.row(found)))
             if value is None:
-                raise _Failure(f"the cost {cost.amount.show(found)} has no value")
+                raise _StepError(f"the cost {cost.amount.show(found)} has no value")
             total += value
     return total
 

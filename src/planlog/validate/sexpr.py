@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from planlog.errors import Diagnostic, PddlError, Severity, UnsupportedError
 
-MAX_DEPTH = 200  # conditions are walked recursively, so their depth is bounded here
+MAX_DEPTH = 150  # conditions are walked recursively, so their depth is bounded here
 
 _TOKEN = re.compile(r"[()]|[^\s();]+")
 _COMMENT = re.compile(r";[^\n]*")
