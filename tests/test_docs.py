@@ -1,0 +1,131 @@
+"""Every example of the documentation is run, in the order of its page, in an empty folder.
+
+- `sh` blocks are run by the shell; a `text` block right after one is what it prints.
+- `python` blocks of a page share their names.
+- A block with title="NAME" is a file: it is written where the page's later examples find it.
+- What would start this very test again (`make test`, `pip install`) is only looked up.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+# docs/rules.md is tested with the rule language.
+PAGES = [ROOT / "README.md", *sorted(set(ROOT.glob("docs/*.md")) - {ROOT / "docs/rules.md"})]
+BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    title: str | None
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    content = page.read_text()
+    found = []
+    for match in BLOCK.finditer(content):
+        title = re.search(r'title="([^"]*)"', match[2])
+        line = content.count("\n", 0, match.start()) + 2
+        found.append(Block(match[1], title and title[1], match[3], line))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_examples_run_and_print_what_they_say(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("COLUMNS", "100")
+    names: dict[str, Any] = {"__name__": "__main__"}
+    printed: str | None = None
+    for block in blocks(page):
+        place = f"{page.name}:{block.line}"
+        if block.title:
+            Path(block.title).write_text(block.text)
+        elif block.language == "sh":
+            printed = run_shell(block.text, place)
+            continue
+        elif block.language == "python":
+            # Lines as in the page, so that a traceback points into it.
+            exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), names)
+        elif block.language == "text" and printed is not None:
+            assert comparable(printed) == comparable(block.text), place
+        printed = None
+
+
+def run_shell(script: str, place: str) -> str:
+    commands = [line for line in script.splitlines() if not looked_up(line)]
+    result = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", "\n".join(commands)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, f"{place}\n{result.stdout}"
+    return result.stdout
+
+
+def looked_up(line: str) -> bool:
+    """Whether the line is not to be run; it has to make sense nevertheless."""
+    words = line.split("#")[0].split()
+    match words:
+        case ["make", *targets]:
+            known = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+            assert {target for target in targets if "=" not in target} <= set(known), line
+            return True
+        case ["pip", "install", what]:
+            extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+                "optional-dependencies"
+            ]
+            wanted = re.fullmatch(r"""["']?\.(?:\[([\w,]+)\])?["']?""", what)
+            assert wanted is not None, line
+            assert not wanted[1] or set(wanted[1].split(",")) <= set(extras), line
+            return True
+        case ["pre-commit" | "git" | "cd", *_]:
+            return True
+    return False
+
+
+def comparable(output: str) -> str:
+    """Times differ from run to run."""
+    return re.sub(r"\d+\.\d+( s\b|,$)", r"T\1", output.strip(), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+def test_help_of_every_command_has_examples() -> None:
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
+
+    def help_of(*command: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-m", "planlog", *command, "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment,
+        ).stdout
+
+    commands = re.findall(r"^│ (\w+)  ", help_of().partition("Commands")[2], re.MULTILINE)
+    assert {"solve", "validate", "generate", "doctor"} <= set(commands)
+    for command in commands:
+        assert f"planlog {command}" in help_of(command).partition("Example")[2], command
