@@ -1,0 +1,1 @@
+"""Blocksworld: domain, policies and task generator."""

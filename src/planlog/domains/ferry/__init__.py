@@ -1,0 +1,1 @@
+"""Ferry: domain, policies and task generator."""

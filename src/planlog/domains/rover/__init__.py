@@ -1,0 +1,1 @@
+"""Rover: domain, policies and task generator."""

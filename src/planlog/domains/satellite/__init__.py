@@ -1,0 +1,1 @@
+"""Satellite: domain, policies and task generator."""

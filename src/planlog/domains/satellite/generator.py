@@ -1,0 +1,106 @@
+"""Random Satellite tasks: any number of images, and directions for about half the satellites."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planlog.domains.sizes import Size
+
+SIZES = (
+    Size(
+        "satellites",
+        "number of satellites",
+        minimum=1,
+        default=5,
+        splits={"training": (3, 10), "easy": (3, 10), "medium": (15, 40), "hard": (50, 99)},
+    ),
+    Size(
+        "instruments",
+        "number of instruments",
+        minimum=1,
+        default=8,
+        splits={"training": (3, 20), "easy": (3, 20), "medium": (15, 78), "hard": (50, 195)},
+    ),
+    Size(
+        "modes",
+        "number of image modes",
+        minimum=1,
+        default=2,
+        splits={"training": (1, 3), "easy": (1, 3), "medium": (3, 5), "hard": (5, 10)},
+    ),
+    Size(
+        "directions",
+        "number of directions",
+        minimum=1,
+        default=6,
+        splits={"training": (4, 10), "easy": (4, 10), "medium": (15, 30), "hard": (40, 98)},
+    ),
+)
+SMALLEST = (
+    *((1, 1, 1, 2),) * 2,
+    *((1, 1, 2, 2),) * 2,
+    *((1, 2, 1, 2),) * 2,
+    *((2, 2, 2, 3),) * 2,
+    (2, 2, 1, 2),
+    (2, 2, 1, 3),
+)
+
+
+def generate(
+    rng: np.random.Generator,
+    name: str,
+    *,
+    satellites: int,
+    instruments: int,
+    modes: int,
+    directions: int,
+) -> str:
+    """A problem in PDDL with the given numbers of objects.
+
+    It has a solution: every instrument has a calibration target and every mode an instrument.
+    """
+    satellite = [f"sat{i}" for i in range(1, satellites + 1)]
+    instrument = [f"ins{i}" for i in range(1, instruments + 1)]
+    mode = [f"mod{i}" for i in range(1, modes + 1)]
+    direction = [f"dir{i}" for i in range(1, directions + 1)]
+
+    # As far as there are enough instruments, every satellite has one.
+    carrier = np.concatenate(
+        [rng.permutation(satellites), rng.integers(satellites, size=instruments)]
+    )[:instruments]
+    supported = [set(rng.permutation(modes)[: rng.integers(1, modes + 1)]) for _ in instrument]
+    for m in set(range(modes)).difference(*supported):
+        supported[rng.integers(instruments)].add(m)
+
+    initial = [f"(pointing {s} {direction[rng.integers(directions)]})" for s in satellite]
+    initial += [f"(power_avail {s})" for s in satellite]
+    for i, s, ms in zip(instrument, carrier, supported, strict=True):
+        initial.append(f"(on_board {i} {satellite[s]})")
+        initial.append(f"(calibration_target {i} {direction[rng.integers(directions)]})")
+        initial += [f"(supports {i} {mode[m]})" for m in sorted(ms)]
+
+    images = [(d, m) for d in direction for m in mode]
+    wanted = rng.permutation(len(images))[: rng.integers(1, len(images) + 1)]
+    goal = [
+        f"(pointing {s} {direction[rng.integers(directions)]})"
+        for s in satellite
+        if rng.random() < 0.5
+    ]
+    goal += [f"(have_image {images[i][0]} {images[i][1]})" for i in sorted(wanted)]
+
+    lines = [
+        f"(define (problem {name})",
+        "  (:domain satellite)",
+        "  (:objects",
+        f"    {' '.join(satellite)} - satellite",
+        f"    {' '.join(instrument)} - instrument",
+        f"    {' '.join(mode)} - mode",
+        f"    {' '.join(direction)} - direction)",
+        "  (:init",
+        *(f"    {atom}" for atom in initial),
+        "  )",
+        "  (:goal (and",
+        *(f"    {atom}" for atom in goal),
+        "  )))",
+    ]
+    return "\n".join(lines) + "\n"
