@@ -10,7 +10,7 @@ from planlog.rules.binding import check_bindings
 from planlog.rules.parser import parse
 from planlog.rules.report import Report
 from planlog.rules.resolve import resolve
-from planlog.rules.stratify import stratify
+from planlog.rules.stratify import in_dependency_order, stratify
 from planlog.rules.syntax import (
     Comparison,
     Constant,
@@ -50,10 +50,10 @@ def parse_program(text: str, domain: Domain, file: str = "<rules>") -> Program:
     report = Report(file, text)
     rules = resolve(parse(text, report), domain, report)
     check_bindings(rules, report)
-    check_types(rules, domain, report)
     strata = stratify(rules, report)
+    check_types(in_dependency_order(rules, strata), domain, report)
     report.raise_errors()
-    advise(rules, domain, report)
+    advise(rules, strata, domain, report)
     return Program(tuple(rules), strata, report.warnings, file, text)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from planlog.rules.report import Report, enumeration, nearest
-from planlog.rules.stratify import dependencies_of
+from planlog.rules.stratify import Strata, dependencies_of, in_dependency_order
 from planlog.rules.syntax import (
     Comparison,
     Constant,
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from planlog.task import Domain
 
 
-def advise(rules: list[Rule], domain: Domain, report: Report) -> None:
+def advise(rules: list[Rule], strata: Strata, domain: Domain, report: Report) -> None:
     """Warns about everything below; the rules must be free of errors."""
     _no_policy_rule(rules, domain, report)
     _unused(rules, domain, report)
-    _underivable(rules, report)
+    _unruled_actions(rules, report)
+    _underivable(rules, strata, report)
     _duplicates(rules, report)
     _objects(rules, domain, report)
     for rule in rules:
@@ -62,13 +63,33 @@ def _unused(rules: list[Rule], domain: Domain, report: Report) -> None:
         )
 
 
-def _underivable(rules: list[Rule], report: Report) -> None:
-    """Relations that stay empty in every state, since each rule needs an empty relation."""
+def _unruled_actions(rules: list[Rule], report: Report) -> None:
+    """Actions in bodies that the policy never derives."""
+    known = set(_first_rules(rules))
+    for rule in rules:
+        for literal in rule.literals:
+            relation = literal.relation
+            if relation.has_rules and relation not in known:
+                known.add(relation)  # told once
+                effect = "always" if literal.negated else "never"
+                report.warning(
+                    literal,
+                    f"no rule derives the action {relation}, so this literal {effect} holds",
+                    f"write a rule with the head {relation}, or delete this literal",
+                )
+
+
+def _underivable(rules: list[Rule], strata: Strata, report: Report) -> None:
+    """Recursive relations without a rule to start with: they are empty in every state.
+
+    Others that are always empty need one of these, or an action without rules.
+    """
     derivable: set[Relation] = set()
+    ordered = in_dependency_order(rules, strata)
     changed = True
     while changed:
         changed = False
-        for rule in rules:
+        for rule in ordered:
             if rule.head.relation in derivable:
                 continue
             needed = [part.relation for part in rule.literals if not part.negated]
@@ -76,24 +97,15 @@ def _underivable(rules: list[Rule], report: Report) -> None:
                 derivable.add(rule.head.relation)
                 changed = True
     first_rules = _first_rules(rules)
-    told: set[Relation] = set()
-    for rule in rules:
-        for literal in rule.literals:
-            relation = literal.relation
-            if relation.has_rules and relation not in first_rules and relation not in told:
-                told.add(relation)
-                effect = "always holds" if literal.negated else "never holds"
-                report.warning(
-                    literal,
-                    f"'{literal}' {effect}: no rule derives the action {relation}",
-                    f"write a rule with the head {relation}, or delete this literal",
-                )
-    for relation, rule in first_rules.items():
-        if relation not in derivable:
+    dependencies = dependencies_of(rules)
+    for stratum in strata:
+        relation = min(stratum, key=lambda r: first_rules[r].line if r in first_rules else 0)
+        recursive = any(needed in stratum for needed, _ in dependencies[relation])
+        if recursive and derivable.isdisjoint(stratum):
             report.warning(
-                rule.head,
-                f"{relation} can never be derived: each of its rules needs one that cannot be",
-                "add a rule where the recursion starts",
+                first_rules[relation].head,
+                f"{relation} never holds: nothing starts its recursion",
+                f"add a rule for {relation} that does not need {relation}",
             )
 
 
@@ -131,11 +143,12 @@ def _objects(rules: list[Rule], domain: Domain, report: Report) -> None:
                     continue
                 if term.name not in told:
                     told.add(term.name)
-                    capital = term.name[0].upper() + term.name[1:]
+                    capital = term.name.capitalize()
+                    meant = f"if a variable is meant, write '{capital}'"
                     report.warning(
                         term,
                         f"'{term}' is no constant of the domain; a task must have this object",
-                        f"if a variable is meant, write '{capital}'",
+                        meant if term.name[0].isalpha() else "",
                     )
 
 

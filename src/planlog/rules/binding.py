@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planlog.rules.report import Report
-from planlog.rules.syntax import Comparison, Literal, Rule, Variable
+from planlog.rules.syntax import Comparison, Constant, Literal, Rule, Variable
 
 
 def check_bindings(rules: list[Rule], report: Report) -> None:
@@ -18,9 +18,12 @@ def check_bindings(rules: list[Rule], report: Report) -> None:
                 _, places = unbound.setdefault(variable.name, (variable, {}))
                 places.setdefault(place, remedy)
         for variable, places in unbound.values():
+            remedy = "bind it in a positive literal of the body"
+            if _has_constant(rule, variable.name.lower()):
+                remedy = f"is '{variable.name.lower()}' meant to be the variable {variable}?"
+            elif len(places) == 1:
+                remedy = next(iter(places.values()))
             where = " and ".join(places)
-            # The last place is the one that says most about what was meant.
-            remedy = list(places.values())[-1].format(variable)
             report.error(variable, f"variable {variable} occurs only {where}", remedy)
 
 
@@ -32,13 +35,17 @@ def bound_variables(rule: Rule) -> set[str]:
     return {t.name for part in binding for t in part.terms if isinstance(t, Variable)}
 
 
+def _has_constant(rule: Rule, name: str) -> bool:
+    return any(term == Constant(name) for part in rule.body for term in part.terms)
+
+
 def _occurrences(rule: Rule) -> Iterator[tuple[Variable, str, str]]:
     """Each variable with its kind of place and what to do if it is bound nowhere."""
     for part in (rule.head, *rule.body):
         match part:
             case Comparison():
                 place = "in a comparison"
-                remedy = "a comparison does not bind it: add a positive literal with {}"
+                remedy = "a comparison does not bind it: use it in a positive literal, too"
             case Literal(negated=True):
                 place = "under 'not'"
                 remedy = "bind it in a positive literal, or write '_' to say that there is none"

@@ -110,10 +110,9 @@ _TOKEN = re.compile(
     rf"""
       (?P<comment>^[^\S\n]*;[^\n]*|(?://|\#)[^\n]*|/\*.*?(?:\*/|\Z))
     | (?P<space>\n|[^\S\n]+|%[^\n]*)
-    | (?P<word>[^\W\d][\w-]*)
-    | (?P<number>\d[\w-]*)
+    | (?P<word>\w[\w-]*)
     | (?P<question>\?[\w-]*)
-    | (?P<quoted>"[^"\n]*"?|'[^'\n]*'?)
+    | (?P<quoted>"[^"\n]*"|'[^'\n]*'|["'][\w-]*)
     | (?P<foreign>==|:=)
     | (?P<punctuation>{_any_of(_PUNCTUATION)})
     | (?P<foreign_too>{_any_of(_FOREIGN)})
@@ -168,9 +167,6 @@ def _token(group: str, found: Token, report: Report) -> Token | None:
             hint = f"write '{name}'" if name else ""
             report.error(found, "a variable starts with a capital, not with '?'", hint)
             return replace(found, kind=Kind.VARIABLE, text=name or "X")
-        case "number":
-            report.error(found, f"'{text}' is not a name", "a name starts with a letter")
-            return replace(found, kind=Kind.NAME)
         case "quoted":
             closed = len(text) > 1 and text[-1] == text[0]
             message = "names are not quoted" if closed else "this quote is never closed"

@@ -78,6 +78,7 @@ class _ResumeError(Exception):
 
 
 _TERMS = (Kind.VARIABLE, Kind.NAME, Kind.WILDCARD)
+_COMPARISONS = (Kind.EQUAL, Kind.UNEQUAL)
 _LITERAL = "a literal is written 'p(X)', 'not p(X)', 'X = Y' or 'X != Y'"
 
 
@@ -164,7 +165,9 @@ class _Parser:
                 self.fail(token, "a head cannot be negated", hint)
             case Kind.OPEN:
                 self.pddl_atom(token)
-        if token.kind is not Kind.NAME and self.after_next() is not Kind.OPEN:
+        if token.kind in _TERMS and self.after_next() in _COMPARISONS:
+            self.fail(token, "a comparison cannot be a head", "write 'head :- body.'")
+        if token.kind is not Kind.NAME and self.after_next() not in (Kind.OPEN, Kind.AT):
             self.fail(token, f"expected the head of a rule, found {token}", _head_hint(token))
         return self.atom(token, negated=False)
 
@@ -178,9 +181,7 @@ class _Parser:
             return
         if token.kind is Kind.COMMA:
             self.fail(token, "a rule has one head only", "write one rule for each head")
-        if token.kind in (Kind.EQUAL, Kind.UNEQUAL):
-            self.fail(head, "a comparison cannot be a head", "write 'head :- body.'")
-        self.unexpected("':-' or '.'", head.name)
+        self.unexpected("':-' or '.'", head, "write ':-' between the head and the body")
 
     def body_ends(self, body: list[ParsedAtom | ParsedComparison]) -> bool:
         """Whether the body ends here; if not, a comma was read."""
@@ -194,38 +195,38 @@ class _Parser:
             return True
         if token.kind is Kind.IF:
             self.second_arrow(body[-1])
-        last = body[-1]
-        self.unexpected("',' or '.'", last.name if isinstance(last, ParsedAtom) else None)
+        hint = "separate literals with ',' and end each rule with '.'"
+        self.unexpected("',' or '.'", body[-1], hint)
 
     def missing_dot(self) -> None:
         self.report.error_after(self.previous, "expected '.' at the end of the rule", "add '.'")
 
     def second_arrow(self, last: ParsedAtom | ParsedComparison) -> NoReturn:
         """`p :- q, r :- s.`: most likely the comma before r should be a dot."""
-        if not isinstance(last, ParsedAtom) or last.negated:
-            self.fail(self.next, "a second ':-' in one rule", "end each rule with '.'")
-        hint = f"end the rule before '{last.name.text}' with '.'"
-        self.report.error(self.next, "a second ':-' in one rule", hint)
+        message = "a second ':-' in one rule"
         position = self.position
-        while self.tokens[position].start != last.name.start:
+        while (self.tokens[position].line, self.tokens[position].column) > (last.line, last.column):
             position -= 1
+        starts_line = self.tokens[position - 1].line < last.line
+        if not isinstance(last, ParsedAtom) or last.negated or not starts_line:
+            self.fail(self.next, message, "end each rule with '.'")
+        hint = f"end the rule before '{last.name.text}' with '.'"
+        self.report.error(self.next, message, hint)
         raise _ResumeError(position)
 
-    def unexpected(self, expected: str, name: Token | None) -> NoReturn:
+    def unexpected(self, expected: str, last: ParsedAtom | ParsedComparison, hint: str) -> NoReturn:
         token = self.next
-        hint = ""
         if token.kind is Kind.CLOSE:
             self.fail(token, "this ')' closes nothing", "delete it, or add its '('")
-        if name is self.previous and token.kind in _TERMS:
-            hint = f"arguments stand in parentheses: {name.text}({token.text}, ...)"
-        elif token.kind in (*_TERMS, Kind.NOT):
-            hint = "separate literals with ',' and end each rule with '.'"
+        if isinstance(last, ParsedAtom) and last.name is self.previous and token.kind in _TERMS:
+            hint = f"arguments stand in parentheses: {last.name.text}({token.text}, ...)"
         self.fail(token, f"expected {expected}, found {token}", hint)
 
     def at_rule(self) -> bool:
-        """Whether an atom with `:-` behind it comes next: then the `.` before it is missing."""
-        if self.next.kind is not Kind.NAME:
-            return False
+        """Whether a new rule seems to come next, so that the `.` before it is missing: a name
+        at the start of a line, or an atom with `:-` behind it."""
+        if self.next.kind is not Kind.NAME or self.next.column == 1:
+            return self.next.kind is Kind.NAME
         position = self.position + 1
         inside = False
         while True:
@@ -259,9 +260,9 @@ class _Parser:
             self.fail(first, "'not' stands twice", "write it once, or not at all")
         if first.kind is Kind.OPEN:
             self.pddl_atom(first)
-        if first.kind in _TERMS and self.after_next() in (Kind.EQUAL, Kind.UNEQUAL):
+        if first.kind in _TERMS and self.after_next() in _COMPARISONS:
             return self.comparison(token, negated)
-        if first.kind is not Kind.NAME and self.after_next() is not Kind.OPEN:
+        if first.kind is not Kind.NAME and self.after_next() not in (Kind.OPEN, Kind.AT):
             self.fail(first, f"expected a literal, found {first}", _LITERAL)
         return self.atom(token, negated)
 
@@ -271,24 +272,24 @@ class _Parser:
     def comparison(self, start: Token, negated: bool) -> ParsedComparison:
         left = self.take()
         operator = self.take()
+        right = self.term()
         if negated:
             other = "!=" if operator.kind is Kind.EQUAL else "="
-            hint = f"write '{left.text} {other} ...' without 'not'"
+            hint = f"write '{left.text} {other} {right.text}'"
             self.fail(start, "a comparison cannot be negated", hint)
-        right = self.term()
         return ParsedComparison(left, right, operator.kind is Kind.EQUAL, **self.extent(start))
 
     def atom(self, start: Token, negated: bool) -> ParsedAtom:
         name = self.take()
-        if name.kind is not Kind.NAME:  # the caller saw a parenthesis behind it
+        if name.kind is not Kind.NAME:  # the caller saw that `(` or `@` follows
             name = self.lower_case(name)
         status = None
         if self.accept(Kind.AT):
             status = self.next
-            if status.kind is not Kind.NAME:
+            if status.kind not in (Kind.NAME, Kind.VARIABLE):
                 hint = "write '@goal', '@ag', '@ug' or '@aa'"
                 self.fail(status, f"expected a goal status after '@', found {status}", hint)
-            self.take()
+            status = replace(self.take(), text=status.text.lower())
         terms = self.terms() if self.next.kind is Kind.OPEN else ()
         return ParsedAtom(name, status, terms, negated, **self.extent(start))
 

@@ -32,6 +32,7 @@ class Report:
         self.file = file
         self._lines = text.split("\n")
         self._diagnostics: list[Diagnostic] = []
+        self._told: set[tuple[int, str, str]] = set()
 
     def error(self, place: Located, message: str, hint: str = "") -> None:
         """Points at the place; the hint says how to mend it."""
@@ -68,6 +69,9 @@ class Report:
     def _add(
         self, severity: Severity, line: int, column: int, length: int, message: str, hint: str
     ) -> None:
+        if (line, message, hint) in self._told:
+            return  # the same slip again in the same line
+        self._told.add((line, message, hint))
         source = self._lines[line - 1]
         self._diagnostics.append(
             Diagnostic(self.file, line, column, message, hint, source, length, severity)

@@ -24,7 +24,9 @@ from planlog.rules.syntax import (
 if TYPE_CHECKING:
     from planlog.task import ActionSchema, Domain, Predicate
 
-_STATUS_HELP = "@goal (of the goal), @ag (achieved), @ug (unachieved), @aa (true but no goal)"
+_STATUS_HELP = (
+    "write @goal (in the goal), @ag (achieved goal), @ug (unachieved goal) or @aa (true, no goal)"
+)
 
 
 def resolve(parsed: ParsedFile, domain: Domain, report: Report) -> list[Rule]:
@@ -77,7 +79,7 @@ class _Names:
 
     def head(self, atom: ParsedAtom, terms: _Terms) -> Literal | None:
         name = atom.name.text
-        literal_terms = terms.of_head(atom)
+        literal_terms = terms.of_head(atom, name in self.actions)
         if name in self.actions:
             relation = Relation(name, self.actions[name].arity, Source.ACTION)
         elif name in self.predicates or name in self.types:
@@ -85,7 +87,7 @@ class _Names:
             self.report.error(
                 atom.name,
                 f"{name} is a {kind} of the domain, so rules cannot define it",
-                "a head is an action of the domain or a new name",
+                "choose another name: a head is an action of the domain or a new predicate",
             )
             return None
         else:
@@ -140,7 +142,6 @@ class _Names:
 
     def unknown(self, atom: ParsedAtom) -> None:
         name = atom.name.text
-        kind = "predicate"
         candidates = set(self.predicates)
         if not atom.status:
             candidates |= self.types | set(self.actions) | set(self.derived)
@@ -153,9 +154,10 @@ class _Names:
         elif atom.status:
             hint = f"the predicates of the domain are: {enumeration(self.predicates)}"
         else:
-            hint = "no rule has it as its head, and the domain has no such predicate"
-            hint += f"; it has: {enumeration(self.predicates)}" if self.predicates else ""
-        self.report.error(atom.name, f"unknown {kind} '{name}'", hint)
+            hint = "neither the domain nor a rule defines it"
+            if self.predicates:
+                hint += f"; the predicates of the domain are: {enumeration(self.predicates)}"
+        self.report.error(atom.name, f"unknown predicate '{name}'", hint)
 
     def checked(
         self, atom: ParsedAtom, relation: Relation, terms: tuple[Term, ...]
@@ -179,7 +181,13 @@ class _Names:
                 return f"its first rule is in line {line}"
             case _:
                 form = declared_form(self.predicates[relation.name])
-                return f"the predicate is declared as {form}"
+                hidden = [
+                    kind
+                    for kind, names in (("type", self.types), ("action", self.actions))
+                    if relation.name in names
+                ]
+                also = f" and hides the {' and the '.join(hidden)} of that name" if hidden else ""
+                return f"the predicate is declared as {form}{also}"
 
 
 class _Terms:
@@ -195,8 +203,10 @@ class _Terms:
             for token in (part.terms if isinstance(part, ParsedAtom) else (part.left, part.right))
         }
 
-    def of_head(self, atom: ParsedAtom) -> tuple[Term, ...]:
-        hint = "give it a name; the body (for an action also its precondition) then binds it"
+    def of_head(self, atom: ParsedAtom, is_action: bool) -> tuple[Term, ...]:
+        hint = "write a variable and bind it in the body"
+        if is_action:
+            hint = "write a variable; the action's precondition binds it"
         return tuple(self.named(token, "a head", hint) for token in atom.terms)
 
     def of_body(self, atom: ParsedAtom) -> tuple[Term, ...]:

@@ -37,6 +37,12 @@ def dependencies_of(rules: list[Rule]) -> Dependencies:
     return dependencies
 
 
+def in_dependency_order(rules: list[Rule], strata: Strata) -> list[Rule]:
+    """The rules sorted by the stratum of their heads: what a rule needs mostly comes before."""
+    level = {relation: i for i, stratum in enumerate(strata) for relation in stratum}
+    return sorted(rules, key=lambda rule: level[rule.head.relation])
+
+
 def _components(dependencies: Dependencies) -> Strata:
     """Strongly connected components in dependency order (Tarjan's algorithm).
 
@@ -70,11 +76,11 @@ def _components(dependencies: Dependencies) -> Strata:
                     parent = path[-1][0]
                     lowest[parent] = min(lowest[parent], lowest[relation])
                 if lowest[relation] == number[relation]:
-                    start = open_relations.index(relation)
-                    component = sorted(open_relations[start:], key=order.__getitem__)
-                    del open_relations[start:]
+                    component = [open_relations.pop()]
+                    while component[-1] != relation:
+                        component.append(open_relations.pop())
                     finished.update(component)
-                    components.append(tuple(component))
+                    components.append(tuple(sorted(component, key=order.__getitem__)))
     return tuple(components)
 
 
@@ -112,11 +118,14 @@ def _shortest_way(
 
 
 def _report_cycle(relation: Relation, way: list[Literal], report: Report) -> None:
-    steps = [f"not {step.relation}" if step.negated else str(step.relation) for step in way]
-    cycle = " -> ".join([str(relation), *steps])
-    lines = " -> ".join(str(literal.line) for literal in way)
+    """`a -> not b -> a`, and which line makes each step."""
+    cycle, steps = [str(relation)], []
+    for literal in way:
+        step = f"not {literal.relation}" if literal.negated else str(literal.relation)
+        steps.append(f"{cycle[-1].removeprefix('not ')} needs {step} (line {literal.line})")
+        cycle.append(step)
     report.error(
         way[0],
-        f"{relation} depends on its own negation: {cycle}",
-        f"break this cycle; it goes through line{'s' if len(way) > 1 else ''} {lines}",
+        f"{relation} depends on its own negation: {' -> '.join(cycle)}",
+        f"break the cycle: {', '.join(steps)}",
     )

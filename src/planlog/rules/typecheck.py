@@ -8,6 +8,7 @@ predicates hold what their rules can put there, found by iterating to the least 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,10 @@ Types = frozenset[str]
 
 
 def check_types(rules: list[Rule], domain: Domain, report: Report) -> None:
-    """Reports variables and constants that can match nothing where they stand."""
+    """Reports variables and constants that can match nothing where they stand.
+
+    The order of the rules does not matter, but dependency order takes the fewest iterations.
+    """
     _Checker(rules, domain, report).check()
 
 
@@ -117,6 +121,7 @@ class _Checker:
         for rule in self.rules:
             types: dict[str, Types] = {}
             seen: dict[str, list[tuple[Literal, Types]]] = {}
+            told: Literal | None = None  # arguments in the wrong order are one mistake
             for literal, index, variable in _binding_places(rule):
                 column = self.column(literal.relation, index)
                 if not column:
@@ -125,9 +130,10 @@ class _Checker:
                 if known & column:
                     types[variable.name] = known & column
                     seen.setdefault(variable.name, []).append((literal, column))
-                elif known:
+                elif known and literal is not told:
+                    told = literal
                     self.conflict(variable, literal, index, known, seen[variable.name])
-                    types[variable.name] = frozenset()  # told once
+                    types[variable.name] = frozenset()
             for part in (rule.head, *rule.body):
                 if isinstance(part, Comparison):
                     self.check_comparison(part, types)
@@ -143,10 +149,12 @@ class _Checker:
         seen: list[tuple[Literal, Types]],
     ) -> None:
         column = self.column(literal.relation, index)
-        other = next((o for o, types in seen if not types & column), seen[-1][0])
+        other, expected = next(
+            (place for place in seen if not place[1] & column), (seen[-1][0], known)
+        )
         self.report.error(
             variable,
-            f"variable {variable} can never match: {self.describe(known)} in '{other.atom}', "
+            f"variable {variable} can never match: {self.describe(expected)} in '{_shown(other)}', "
             f"but {self.describe(column)} here",
             self.remedy(literal),
         )
@@ -171,8 +179,11 @@ class _Checker:
                     f"but {self.describe(column)} is expected here",
                     self.remedy(literal),
                 )
+                return
 
     def check_comparison(self, comparison: Comparison, types: dict[str, Types]) -> None:
+        if all(isinstance(term, Constant) for term in comparison.terms):
+            return  # the same in every state, so a warning says it whatever their types are
         left, right = (self.of_term(term, types) for term in comparison.terms)
         if not left or not right or left & right:
             return
@@ -220,3 +231,8 @@ def _variables(literal: Literal) -> Iterator[tuple[Literal, int, Variable]]:
     for index, term in enumerate(literal.terms):
         if isinstance(term, Variable):
             yield literal, index, term
+
+
+def _shown(literal: Literal) -> str:
+    """Its atom as in the file, where the variables `_1`, `_2`, ... were written `_`."""
+    return re.sub(r"\b_\d+\b", "_", literal.atom)

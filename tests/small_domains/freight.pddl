@@ -1,0 +1,28 @@
+; A hierarchy of types, `either`, constants, and names that several kinds share.
+(define (domain freight)
+  (:requirements :strips :typing)
+  (:types thing place - object
+          vehicle parcel crane - thing
+          truck plane - vehicle
+          city airport - place)
+  (:constants depot - city hub - airport van1 - truck)
+  (:predicates (in ?t - thing ?p - place)
+               (loaded ?p - parcel ?v - vehicle)
+               (ready ?x - (either crane truck))
+               (landed ?p - plane ?a - airport)
+               (wants ?p - parcel ?c - city)
+               (crane ?c - crane ?p - place)
+               (load ?v - vehicle)
+               (quiet))
+  (:action load :parameters (?p - parcel ?v - vehicle ?l - place)
+    :precondition (and (in ?p ?l) (in ?v ?l))
+    :effect (and (loaded ?p ?v) (not (in ?p ?l))))
+  (:action unload :parameters (?p - parcel ?v - vehicle ?l - place)
+    :precondition (and (loaded ?p ?v) (in ?v ?l))
+    :effect (and (in ?p ?l) (not (loaded ?p ?v))))
+  (:action drive :parameters (?t - truck ?from - place ?to - place)
+    :precondition (in ?t ?from)
+    :effect (and (in ?t ?to) (not (in ?t ?from))))
+  (:action honk :parameters ()
+    :precondition (quiet)
+    :effect (not (quiet))))
