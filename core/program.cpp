@@ -184,6 +184,13 @@ void Program::add_axiom(const Axiom& axiom) {
     add_rule(std::move(rule), types_of(axiom.variables));
 }
 
+Program Program::for_task(const Task& task) const {
+    Program program = *this;
+    for (uint32_t i = 0; i < domain_->predicates.size(); ++i) program.state(PredicateId(i));
+    program.add_goal(task);
+    return program;
+}
+
 void Program::add_goal(const Task& task) {
     goal_predicates_ = task.goal_predicates;
     // Goal conditions name the task's objects, which the program knows only as constants.

@@ -70,8 +70,9 @@ public:
     // The same for `action(head_terms) <- body` with the action's preconditions and
     // parameter types added (the paper's <-pre).
     uint32_t add_policy_rule(ActionId action, Rule rule);
-    // The task's compiled goal conditions, so that a model can derive them.
-    void add_goal(const Task& task);
+    // This program with what a task adds: relations for all predicates of the state, and
+    // rules for the compiled parts of the goal.
+    Program for_task(const Task& task) const;
 
     const Domain& domain() const { return *domain_; }
     const std::vector<RelationInfo>& relations() const { return relations_; }
@@ -91,6 +92,7 @@ private:
     const Predicate& predicate(PredicateId id) const;
     RelationId add_relation(RelationInfo info);
     void add_axiom(const Axiom& axiom);
+    void add_goal(const Task& task);
     bool implies_type(const BodyLiteral& literal, uint32_t variable,
                       const std::vector<TypeId>& types) const;
 

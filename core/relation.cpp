@@ -146,6 +146,7 @@ Row Relation::intern(const ObjectId* values) {
     row = static_cast<Row>(truth_.size());
     values_.insert(values_.end(), values, values + arity_);
     truth_.push_back(0);
+    stamps_.push_back(0);
     if (arity_ == 1) {
         table_[values[0]] = row;
     } else if (arity_ > 1) {
@@ -213,6 +214,7 @@ std::vector<Row> Relation::true_rows() const {
 void Relation::clear() {
     values_.clear();
     truth_.clear();
+    stamps_.clear();
     size_ = 0;
     std::fill(table_.begin(), table_.end(), no_row);
     for (Index& index : indexes_) index.clear();

@@ -78,6 +78,9 @@ public:
 
     const ObjectId* values(Row row) const { return values_.data() + size_t{row} * arity_; }
     bool is_true(Row row) const { return truth_[row] != 0; }
+    // When the row last changed, for joins that run while others wait (see join.hpp).
+    uint64_t stamp(Row row) const { return stamps_[row]; }
+    void set_stamp(Row row, uint64_t stamp) { stamps_[row] = stamp; }
     bool holds(const ObjectId* values) const {
         Row row = find(values);
         return row != no_row && is_true(row);
@@ -108,6 +111,7 @@ private:
     size_t size_ = 0;
     std::vector<ObjectId> values_;
     std::vector<uint8_t> truth_;
+    std::vector<uint64_t> stamps_;
     // For one column `table_` maps an object to its row; otherwise it is an
     // open-addressing table of rows.
     std::vector<Row> table_;

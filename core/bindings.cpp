@@ -1,0 +1,530 @@
+// The border to Python: thin. Names and small descriptions cross as tuples, all
+// that grows with the task as arrays.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <memory>
+
+#include "batch.hpp"
+#include "pddl.hpp"
+#include "program.hpp"
+#include "state.hpp"
+#include "walk.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace planlog {
+namespace {
+
+using IdArray = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<nb::numpy, uint32_t>;
+
+// --- Domains and tasks ---------------------------------------------------------
+
+using DiagnosticTuple =
+    std::tuple<int, uint32_t, uint32_t, uint32_t, std::string, std::string>;
+
+std::vector<DiagnosticTuple> as_tuples(const std::vector<Diagnostic>& diagnostics) {
+    std::vector<DiagnosticTuple> result;
+    for (const Diagnostic& d : diagnostics)
+        result.emplace_back(static_cast<int>(d.severity), d.line, d.column, d.length, d.message,
+                            d.hint);
+    return result;
+}
+
+struct SharedDomain {
+    Domain domain;
+};
+
+// A task, its atoms, and the domain it needs.
+struct SharedTask {
+    std::shared_ptr<SharedDomain> domain;
+    Task task;
+    AtomTable atoms;
+
+    SharedTask(std::shared_ptr<SharedDomain> of, Task read)
+        : domain(std::move(of)), task(std::move(read)), atoms(task) {}
+};
+
+struct SharedProgram {
+    std::shared_ptr<SharedDomain> domain;
+    Program program;
+
+    explicit SharedProgram(std::shared_ptr<SharedDomain> of)
+        : domain(std::move(of)), program(domain->domain) {}
+};
+
+auto read_domain_text(nb::bytes text) {
+    std::vector<Diagnostic> diagnostics;
+    auto domain = read_domain({text.c_str(), text.size()}, diagnostics);
+    std::shared_ptr<SharedDomain> result;
+    if (domain) result = std::make_shared<SharedDomain>(SharedDomain{std::move(*domain)});
+    return std::pair(result, as_tuples(diagnostics));
+}
+
+auto read_task_text(std::shared_ptr<SharedDomain> domain, nb::bytes text) {
+    std::vector<Diagnostic> diagnostics;
+    std::optional<Task> task;
+    const std::string_view view(text.c_str(), text.size());
+    {
+        nb::gil_scoped_release unlocked;
+        task = read_task(domain->domain, view, diagnostics);
+    }
+    std::shared_ptr<SharedTask> result;
+    if (task) result = std::make_shared<SharedTask>(std::move(domain), std::move(*task));
+    return std::pair(result, as_tuples(diagnostics));
+}
+
+using ParameterTuple = std::pair<std::string, std::vector<uint32_t>>;
+
+std::vector<ParameterTuple> as_tuples(const std::vector<Parameter>& parameters) {
+    std::vector<ParameterTuple> result;
+    for (const Parameter& parameter : parameters) {
+        auto& types = result.emplace_back(parameter.name, std::vector<uint32_t>{}).second;
+        for (TypeId type : parameter.types) types.push_back(index(type));
+    }
+    return result;
+}
+
+auto types_of(const SharedDomain& shared) {
+    std::vector<std::pair<std::string, uint32_t>> result;
+    for (const Type& type : shared.domain.types) result.emplace_back(type.name, index(type.parent));
+    return result;
+}
+
+auto predicates_of(const SharedDomain& shared) {
+    std::vector<std::tuple<std::string, std::vector<ParameterTuple>, int, bool>> result;
+    for (const Predicate& p : shared.domain.predicates)
+        result.emplace_back(p.name, as_tuples(p.parameters), static_cast<int>(p.kind), p.fluent);
+    return result;
+}
+
+auto actions_of(const SharedDomain& shared) {
+    std::vector<std::pair<std::string, std::vector<ParameterTuple>>> result;
+    for (const Action& action : shared.domain.actions)
+        result.emplace_back(action.name, as_tuples(action.parameters));
+    return result;
+}
+
+auto as_tuples(const std::vector<Object>& objects) {
+    std::vector<std::pair<std::string, uint32_t>> result;
+    for (const Object& object : objects) result.emplace_back(object.name, index(object.type));
+    return result;
+}
+
+std::string atom_text(const Task& task, const std::string& name, const ObjectId* values,
+                      size_t arity) {
+    std::string text = "(" + name;
+    for (size_t i = 0; i < arity; ++i) text += " " + task.objects[values[i]].name;
+    return text + ")";
+}
+
+std::vector<std::string> goal_texts(const SharedTask& shared) {
+    std::vector<std::string> result;
+    const auto& predicates = shared.task.domain->predicates;
+    for (const Literal& literal : shared.task.goal) {
+        std::string name = "=";
+        if (literal.kind == LiteralKind::Atom)
+            name = index(literal.predicate) < predicates.size()
+                       ? predicates[index(literal.predicate)].name
+                       : shared.task.goal_predicates[index(literal.predicate) - predicates.size()]
+                             .name;
+        std::vector<ObjectId> values;
+        for (Term term : literal.terms) values.push_back(term.value);
+        const std::string atom = atom_text(shared.task, name, values.data(), values.size());
+        result.push_back(literal.negated ? "(not " + atom + ")" : atom);
+    }
+    return result;
+}
+
+std::vector<std::string> static_texts(const SharedTask& shared) {
+    std::vector<std::string> result;
+    const AtomList& initial = shared.task.initial;
+    for (size_t i = 0; i < initial.size(); ++i) {
+        const Predicate& predicate = shared.task.domain->predicates[index(initial.predicates[i])];
+        if (!predicate.fluent)
+            result.push_back(
+                atom_text(shared.task, predicate.name, initial.row(i), initial.arity(i)));
+    }
+    return result;
+}
+
+// --- Arrays --------------------------------------------------------------------
+
+// Hands a vector over to numpy without copying it.
+Numbers as_array(std::vector<uint32_t>&& values, size_t columns = 0) {
+    auto owned = std::make_unique<std::vector<uint32_t>>(std::move(values));
+    uint32_t* data = owned->data();
+    const size_t size = owned->size();
+    nb::capsule owner(owned.release(),
+                      [](void* p) noexcept { delete static_cast<std::vector<uint32_t>*>(p); });
+    if (columns == 0) return Numbers(data, {size}, owner);
+    return Numbers(data, {size / columns, columns}, owner);
+}
+
+nb::tuple as_arrays(Batch&& batch) {
+    nb::list relations, rules;
+    for (AtomArray& array : batch.relations) {
+        const size_t rows = array.offsets.back();
+        auto offsets = as_array(std::move(array.offsets));
+        // An array without columns still has rows: nullary atoms.
+        nb::object values =
+            array.arity > 0
+                ? nb::cast(as_array(std::move(array.values), array.arity))
+                : nb::module_::import_("numpy").attr("zeros")(nb::make_tuple(rows, 0), "uint32");
+        relations.append(nb::make_tuple(values, offsets, array.is_static));
+    }
+    for (DerivationArray& array : batch.rules) {
+        const size_t rows = array.heads.size();
+        auto offsets = as_array(std::move(array.offsets));
+        nb::object bodies =
+            array.width > 0
+                ? nb::cast(as_array(std::move(array.bodies), array.width))
+                : nb::module_::import_("numpy").attr("zeros")(nb::make_tuple(rows, 0), "uint32");
+        rules.append(
+            nb::make_tuple(as_array(std::move(array.heads)), bodies, offsets, array.is_static));
+    }
+    return nb::make_tuple(relations, rules);
+}
+
+// --- Rules ---------------------------------------------------------------------
+
+using Terms = std::vector<int32_t>;  // variable v as v, constant c as -1 - c
+using LiteralTuple = std::tuple<uint32_t, bool, Terms>;
+using ComparisonTuple = std::tuple<int32_t, int32_t, bool>;
+
+Term as_term(int32_t code) {
+    return code >= 0 ? Term::variable(static_cast<uint32_t>(code))
+                     : Term::object(static_cast<uint32_t>(-1 - code));
+}
+
+std::vector<Term> as_terms(const Terms& codes) {
+    std::vector<Term> terms;
+    for (int32_t code : codes) terms.push_back(as_term(code));
+    return terms;
+}
+
+Rule as_rule(const Terms& head_terms, const std::vector<LiteralTuple>& body,
+             const std::vector<ComparisonTuple>& comparisons, uint32_t variable_count) {
+    Rule rule;
+    rule.head_terms = as_terms(head_terms);
+    for (const auto& [relation, negated, terms] : body)
+        rule.body.push_back({RelationId(relation), negated, as_terms(terms)});
+    for (const auto& [left, right, equal] : comparisons)
+        rule.comparisons.push_back({as_term(left), as_term(right), equal});
+    rule.variable_count = variable_count;
+    return rule;
+}
+
+auto rule_body(const SharedProgram& shared, uint32_t number) {
+    std::vector<LiteralTuple> result;
+    for (const BodyLiteral& literal : shared.program.rules().at(number).body) {
+        Terms terms;
+        for (Term term : literal.terms)
+            terms.push_back(term.is_variable ? static_cast<int32_t>(term.value)
+                                             : -1 - static_cast<int32_t>(term.value));
+        result.emplace_back(index(literal.relation), literal.negated, terms);
+    }
+    return result;
+}
+
+auto relations_of(const SharedProgram& shared) {
+    std::vector<std::tuple<int, std::string, uint32_t>> result;
+    for (const RelationInfo& info : shared.program.relations())
+        result.emplace_back(static_cast<int>(info.source), info.name, info.arity);
+    return result;
+}
+
+// --- Walks ---------------------------------------------------------------------
+
+// Stops an evaluation when its time is up or a signal handler has raised.
+class Watch {
+public:
+    void set_deadline(std::optional<double> seconds) {
+        deadline_.reset();
+        if (seconds)
+            deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                           std::chrono::duration<double>(*seconds));
+    }
+    void operator()() {
+        const auto now = Clock::now();
+        if (now < next_) return;
+        next_ = now + std::chrono::milliseconds(20);
+        nb::gil_scoped_acquire locked;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (deadline_ && now > *deadline_) {
+            PyErr_SetString(PyExc_TimeoutError, "the time for the evaluation is up");
+            throw nb::python_error();
+        }
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    std::optional<Clock::time_point> deadline_;
+    Clock::time_point next_{};
+};
+
+class SharedWalk {
+public:
+    SharedWalk(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program)
+        : task_(std::move(task)), program_(std::move(program)) {
+        if (task_->domain != program_->domain)
+            throw nb::value_error("task and policy are of different domains");
+        rebuild();
+    }
+
+    void start(IdArray state) {
+        check_ids(state);
+        if (broken_) rebuild();
+        guarded([&] { walk_->start({state.data(), state.size()}); });
+    }
+    bool is_applicable(uint32_t action, const std::vector<uint32_t>& arguments) {
+        check(action, arguments);
+        return walk_->is_applicable(ActionId(action), arguments.data());
+    }
+    // Whether it was applicable; if not, nothing changes.
+    bool apply(uint32_t action, const std::vector<uint32_t>& arguments) {
+        check(action, arguments);
+        bool applied = false;
+        guarded([&] {
+            applied = walk_->is_applicable(ActionId(action), arguments.data());
+            if (applied) walk_->apply(ActionId(action), arguments.data());
+        });
+        return applied;
+    }
+    void undo() {
+        if (usable().steps() == 0) throw nb::index_error("there is no step to undo");
+        guarded([&] { walk_->undo(); });
+    }
+    nb::list actions() const {
+        nb::list result;
+        for (const GroundAction& action : usable().actions())
+            result.append(as_tuple(action));
+        return result;
+    }
+    std::optional<nb::tuple> sample(uint64_t key) const {
+        GroundAction action;
+        if (!usable().sample(key, action)) return std::nullopt;
+        return as_tuple(action);
+    }
+    // The rules that derive an action.
+    std::vector<uint32_t> rules_of(uint32_t action, const std::vector<uint32_t>& arguments) {
+        check(action, arguments);
+        std::vector<uint32_t> rules;
+        const Model& model = usable().model();
+        const auto relation = model.program().find_action(ActionId(action));
+        if (!relation) return rules;
+        const Row row = model.relation(*relation).find(arguments.data());
+        if (row == no_row) return rules;
+        model.derivations_of(*relation, row, [&](uint32_t rule, const Row*) {
+            if (rules.empty() || rules.back() != rule) rules.push_back(rule);
+        });
+        return rules;
+    }
+    Numbers state() const { return as_array(usable().state()); }
+    nb::int_ fingerprint() const {
+        const auto [low, high] = usable().fingerprint();
+        return nb::int_(nb::int_(high) * nb::int_(uint64_t{1} << 32) *
+                            nb::int_(uint64_t{1} << 32) +
+                        nb::int_(low));
+    }
+    nb::tuple snapshot() const {
+        Batch batch(usable().model());
+        batch.append(walk_->model());
+        return as_arrays(std::move(batch));
+    }
+    // The models of many states, each from scratch; the walk is at the last one then.
+    nb::tuple derive(IdArray states, IdArray offsets) {
+        check_ids(states);
+        for (size_t i = 0; i + 1 < offsets.size(); ++i)
+            if (offsets(i) > offsets(i + 1) || offsets(i + 1) > states.size())
+                throw nb::value_error("offsets must not decrease nor pass the end");
+        if (broken_) rebuild();
+        Batch batch(walk_->model());
+        guarded([&] {
+            for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+                walk_->start({states.data() + offsets(i), offsets(i + 1) - offsets(i)});
+                batch.append(walk_->model());
+            }
+        });
+        return as_arrays(std::move(batch));
+    }
+    std::shared_ptr<SharedWalk> copy() const {
+        usable();
+        auto twin = std::make_shared<SharedWalk>(task_, program_);
+        *twin->walk_ = *walk_;
+        twin->install_watch();
+        return twin;
+    }
+    void set_deadline(std::optional<double> seconds) { watch_.set_deadline(seconds); }
+
+    const Walk& usable() const {
+        if (broken_) throw nb::value_error("the walk was interrupted: start it again");
+        return *walk_;
+    }
+
+private:
+    void rebuild() {
+        walk_ = std::make_unique<Walk>(task_->task, task_->atoms, program_->program);
+        install_watch();
+        broken_ = false;
+    }
+    void install_watch() {
+        walk_->model().poll() = [this] { watch_(); };
+    }
+    // Runs without the interpreter lock; what is interrupted in the middle is not used again.
+    template <class Function>
+    void guarded(Function function) {
+        usable();
+        broken_ = true;
+        {
+            nb::gil_scoped_release unlocked;
+            function();
+        }
+        broken_ = false;
+    }
+    void check(uint32_t action, const std::vector<uint32_t>& arguments) const {
+        usable();
+        const auto& actions = task_->task.domain->actions;
+        if (action >= actions.size() || arguments.size() != actions[action].parameters.size())
+            throw nb::value_error("no such action");
+        for (uint32_t argument : arguments)
+            if (argument >= task_->task.objects.size()) throw nb::value_error("no such object");
+    }
+    void check_ids(IdArray atoms) const {
+        for (size_t i = 0; i < atoms.size(); ++i)
+            if (atoms(i) >= task_->atoms.size()) throw nb::value_error("no such atom");
+    }
+    static nb::tuple as_tuple(const GroundAction& action) {
+        return nb::make_tuple(index(action.action), nb::tuple(nb::cast(action.arguments)));
+    }
+
+    std::shared_ptr<SharedTask> task_;
+    std::shared_ptr<SharedProgram> program_;
+    std::unique_ptr<Walk> walk_;
+    Watch watch_;
+    bool broken_ = false;
+};
+
+}  // namespace
+}  // namespace planlog
+
+NB_MODULE(_core, m) {
+    using namespace planlog;
+    m.doc() = "The core of Planlog: PDDL, relations, evaluation.";
+#ifdef PLANLOG_SANITIZED
+    m.attr("sanitized") = true;
+#else
+    m.attr("sanitized") = false;
+#endif
+    m.attr("compiler") = __VERSION__;
+
+    nb::class_<SharedDomain>(m, "Domain")
+        .def_prop_ro("name", [](const SharedDomain& d) { return d.domain.name; })
+        .def_prop_ro("types", &types_of)
+        .def_prop_ro("predicates", &predicates_of)
+        .def_prop_ro("actions", &actions_of)
+        .def_prop_ro("constants",
+                     [](const SharedDomain& d) { return as_tuples(d.domain.constants); });
+    m.def("read_domain", &read_domain_text, "text"_a);
+
+    nb::class_<SharedTask>(m, "Task")
+        .def_prop_ro("name", [](const SharedTask& t) { return t.task.name; })
+        .def_prop_ro("objects", [](const SharedTask& t) { return as_tuples(t.task.objects); })
+        .def_prop_ro("goals", &goal_texts)
+        .def_prop_ro("static_atoms", &static_texts)
+        .def_prop_ro("minimises_cost", [](const SharedTask& t) { return t.task.minimises_cost; })
+        .def("initial", [](SharedTask& t) { return as_array(initial_state(t.task, t.atoms)); })
+        .def("atom_text",
+             [](const SharedTask& t, AtomId atom) {
+                 if (atom >= t.atoms.size()) throw nb::index_error("no such atom");
+                 const auto& name =
+                     t.task.domain->predicates[index(t.atoms.predicate(atom))].name;
+                 return atom_text(t.task, name, t.atoms.values(atom), t.atoms.arity(atom));
+             })
+        .def("intern", [](SharedTask& t, uint32_t predicate, const std::vector<uint32_t>& values) {
+            if (predicate >= t.task.domain->predicates.size() ||
+                values.size() != t.task.domain->predicates[predicate].parameters.size())
+                throw nb::value_error("no such atom");
+            for (uint32_t value : values)
+                if (value >= t.task.objects.size()) throw nb::value_error("no such object");
+            return t.atoms.intern(PredicateId(predicate), values.data());
+        });
+    m.def("read_task", &read_task_text, "domain"_a, "text"_a);
+
+    nb::class_<SharedProgram>(m, "Program")
+        .def(nb::init<std::shared_ptr<SharedDomain>>(), "domain"_a)
+        .def("status",
+             [](SharedProgram& p, uint32_t predicate, int source) {
+                 return index(p.program.status(PredicateId(predicate), Source(source)));
+             })
+        .def("type",
+             [](SharedProgram& p, const std::vector<uint32_t>& types) {
+                 std::vector<TypeId> ids;
+                 for (uint32_t type : types) ids.push_back(TypeId(type));
+                 return index(p.program.type(std::move(ids)));
+             })
+        .def("derived",
+             [](SharedProgram& p, std::string name, uint32_t arity) {
+                 return index(p.program.derived(std::move(name), arity));
+             })
+        .def("action",
+             [](SharedProgram& p, uint32_t action) {
+                 return index(p.program.action(ActionId(action)));
+             })
+        .def("constant", [](SharedProgram& p, const std::string& name) {
+            return p.program.constant(name);
+        })
+        .def("add_rule",
+             [](SharedProgram& p, uint32_t head, const Terms& head_terms,
+                const std::vector<LiteralTuple>& body,
+                const std::vector<ComparisonTuple>& comparisons, uint32_t variable_count) {
+                 Rule rule = as_rule(head_terms, body, comparisons, variable_count);
+                 rule.head = RelationId(head);
+                 return p.program.add_rule(std::move(rule), {});
+             })
+        .def("add_policy_rule",
+             [](SharedProgram& p, uint32_t action, const Terms& head_terms,
+                const std::vector<LiteralTuple>& body,
+                const std::vector<ComparisonTuple>& comparisons, uint32_t variable_count) {
+                 return p.program.add_policy_rule(
+                     ActionId(action), as_rule(head_terms, body, comparisons, variable_count));
+             })
+        .def_prop_ro("relations", &relations_of)
+        .def_prop_ro("rule_count", [](const SharedProgram& p) { return p.program.rules().size(); })
+        .def("rule_head",
+             [](const SharedProgram& p, uint32_t rule) {
+                 return index(p.program.rules().at(rule).head);
+             })
+        .def("rule_body", &rule_body)
+        .def("check", [](const SharedProgram& p) { components(p.program); });
+
+    nb::class_<SharedWalk>(m, "Walk")
+        .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>>(), "task"_a,
+             "program"_a)
+        .def("start", &SharedWalk::start, "state"_a)
+        .def("is_applicable", &SharedWalk::is_applicable, "action"_a, "arguments"_a)
+        .def("apply", &SharedWalk::apply, "action"_a, "arguments"_a)
+        .def("undo", &SharedWalk::undo)
+        .def("actions", &SharedWalk::actions)
+        .def("sample", &SharedWalk::sample, "key"_a)
+        .def("rules_of", &SharedWalk::rules_of, "action"_a, "arguments"_a)
+        .def("state", &SharedWalk::state)
+        .def("snapshot", &SharedWalk::snapshot)
+        .def("derive", &SharedWalk::derive, "states"_a, "offsets"_a)
+        .def("copy", &SharedWalk::copy)
+        .def("set_deadline", &SharedWalk::set_deadline, "seconds"_a.none())
+        .def_prop_ro("fingerprint", &SharedWalk::fingerprint)
+        .def_prop_ro("action_count", [](const SharedWalk& w) { return w.usable().action_count(); })
+        .def_prop_ro("steps", [](const SharedWalk& w) { return w.usable().steps(); })
+        .def_prop_ro("cost", [](const SharedWalk& w) { return w.usable().cost(); })
+        .def_prop_ro("goals_left", [](const SharedWalk& w) { return w.usable().goals_left(); });
+}

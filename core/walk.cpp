@@ -1,0 +1,309 @@
+#include "walk.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace planlog {
+
+namespace {
+
+constexpr int8_t contradiction = 2;  // a goal atom that must be both true and false
+
+std::vector<std::vector<TypeId>> quantified_types(size_t parameter_count,
+                                                  const std::vector<Parameter>& quantified) {
+    std::vector<std::vector<TypeId>> types(parameter_count);
+    for (const Parameter& variable : quantified) types.push_back(variable.types);
+    return types;
+}
+
+uint64_t hash_of(uint64_t seed, uint32_t symbol, const ObjectId* values, size_t arity) {
+    uint64_t hash = mix(seed + 0x9e3779b97f4a7c15ULL * (symbol + 1));
+    for (size_t i = 0; i < arity; ++i)
+        hash = mix(hash + 0x9e3779b97f4a7c15ULL * (uint64_t{values[i]} + 1));
+    return mix(hash ^ 0xa0761d6478bd642fULL);
+}
+
+}  // namespace
+
+// The program for the task, with the relations that the actions' conditions read.
+Program Walk::extended(const Program& program, const Task& task, std::vector<Rule>& rules) {
+    Program result = program.for_task(task);
+    const auto add = [&](const Action& action, const std::vector<Literal>& condition,
+                         const std::vector<Parameter>& quantified) {
+        Rule& rule = rules.emplace_back();
+        rule.variable_count =
+            static_cast<uint32_t>(action.parameters.size() + quantified.size());
+        result.append(condition, rule);
+        result.add_type_literals(rule, quantified_types(action.parameters.size(), quantified));
+    };
+    for (const Action& action : task.domain->actions) {
+        add(action, action.precondition, {});
+        for (const Effect& effect : action.effects) add(action, effect.condition, effect.quantified);
+        for (const CostEffect& cost : action.costs) add(action, cost.condition, cost.quantified);
+    }
+    return result;
+}
+
+Walk::Walk(const Task& task, AtomTable& atoms, const Program& program)
+    : model_(task, atoms, extended(program, task, conditions_)) {
+    auto rule = conditions_.begin();
+    for (const Action& action : task.domain->actions) {
+        const auto parameters = static_cast<uint32_t>(action.parameters.size());
+        Schema& schema = schemas_.emplace_back();
+        schema.precondition = compile(*rule++, parameters);
+        for (const Effect& effect : action.effects)
+            schema.effects.push_back({effect.condition.empty() && effect.quantified.empty(),
+                                      compile(*rule++, parameters), !effect.atom.negated,
+                                      effect.atom.predicate, effect.atom.terms});
+        for (const CostEffect& cost : action.costs)
+            schema.costs.push_back({compile(*rule++, parameters), &cost});
+    }
+    for (uint32_t i = 0; i < task.domain->actions.size(); ++i) {
+        if (const auto relation = model_.program().find_action(ActionId(i))) {
+            action_ids_.push_back(ActionId(i));
+            action_relations_.push_back(*relation);
+            action_indexes_.push_back(model_.index_of_true_rows(*relation));
+        }
+    }
+    for (const Literal& literal : task.goal) {
+        const bool basic =
+            literal.kind == LiteralKind::Atom &&
+            index(literal.predicate) < task.domain->predicates.size() &&
+            task.domain->predicates[index(literal.predicate)].kind == PredicateKind::Basic;
+        if (!basic) other_goals_.push_back(literal);
+    }
+}
+
+Walk::Condition Walk::compile(const Rule& rule, uint32_t bound_count) {
+    Condition condition;
+    condition.query = model_.bind(rule, bound_count);
+    condition.plan = model_.plan(condition.query);
+    return condition;
+}
+
+void Walk::start(std::span<const AtomId> state) {
+    model_.evaluate(state);
+    const AtomTable& atoms = model_.atoms();
+    journal_.clear();
+    cost_ = 0;
+    fingerprint_ = {};
+    for (AtomId atom : state)
+        for (size_t i = 0; i < 2; ++i)
+            fingerprint_[i] ^= hash_of(i, index(atoms.predicate(atom)), atoms.values(atom),
+                                       atoms.arity(atom));
+    goal_sign_.assign(model_.task().domain->predicates.size(), {});
+    basic_goals_left_ = 0;
+    std::vector<ObjectId> values;
+    for (const Literal& literal : model_.task().goal) {
+        if (literal.kind != LiteralKind::Atom || index(literal.predicate) >= goal_sign_.size() ||
+            model_.task().domain->predicates[index(literal.predicate)].kind !=
+                PredicateKind::Basic)
+            continue;
+        values.clear();
+        for (Term term : literal.terms) values.push_back(term.value);
+        const Row row = model_.row(literal.predicate, values.data());
+        auto& signs = goal_sign_[index(literal.predicate)];
+        if (row >= signs.size()) signs.resize(row + 1);
+        const int8_t sign = literal.negated ? -1 : 1;
+        if (signs[row] == sign || signs[row] == contradiction) continue;  // said before
+        if (signs[row] == -sign) {  // one of the two is left in every state
+            basic_goals_left_ += model_.holds(literal);
+            signs[row] = contradiction;
+            continue;
+        }
+        signs[row] = sign;
+        basic_goals_left_ += !model_.holds(literal);
+    }
+}
+
+size_t Walk::goals_left() const {
+    size_t left = basic_goals_left_;
+    for (const Literal& literal : other_goals_) left += !model_.holds(literal);
+    return left;
+}
+
+// --- Actions -----------------------------------------------------------------
+
+bool Walk::is_applicable(ActionId action, const ObjectId* arguments) {
+    const Action& schema = model_.task().domain->actions[index(action)];
+    const Domain& domain = *model_.task().domain;
+    for (size_t i = 0; i < schema.parameters.size(); ++i) {
+        const auto& types = schema.parameters[i].types;
+        const TypeId type = model_.task().objects[arguments[i]].type;
+        if (std::none_of(types.begin(), types.end(),
+                         [&](TypeId super) { return domain.is_subtype(type, super); }))
+            return false;
+    }
+    const Condition& condition = schemas_[index(action)].precondition;
+    matches_.clear();
+    return model_.run(condition.query, condition.plan, arguments, matches_) > 0;
+}
+
+// What changes on balance: an atom that is both deleted and added is added.
+std::vector<Walk::StateChange> Walk::effects_of(const Schema& schema, const ObjectId* arguments) {
+    std::vector<StateChange> changes;
+    std::vector<ObjectId> values;
+    const auto change = [&](const ConditionalEffect& effect, const ObjectId* binding) {
+        values.clear();
+        for (Term term : effect.terms)
+            values.push_back(term.is_variable ? binding[term.value] : term.value);
+        changes.push_back({effect.predicate, model_.row(effect.predicate, values.data()),
+                           effect.value});
+    };
+    for (const ConditionalEffect& effect : schema.effects) {
+        if (effect.always) {
+            change(effect, arguments);
+            continue;
+        }
+        const Query& query = effect.condition.query;
+        matches_.clear();
+        const size_t count = model_.run(query, effect.condition.plan, arguments, matches_);
+        const size_t width = query.body.size() + query.variable_count;
+        for (size_t i = 0; i < count; ++i)
+            change(effect, matches_.data() + i * width + query.body.size());
+    }
+    const auto before = [](const StateChange& a, const StateChange& b) {
+        if (a.predicate != b.predicate) return a.predicate < b.predicate;
+        if (a.row != b.row) return a.row < b.row;
+        return a.value > b.value;
+    };
+    std::sort(changes.begin(), changes.end(), before);
+    const auto same_atom = [](const StateChange& a, const StateChange& b) {
+        return a.predicate == b.predicate && a.row == b.row;
+    };
+    changes.erase(std::unique(changes.begin(), changes.end(), same_atom), changes.end());
+    std::erase_if(changes, [&](const StateChange& c) {
+        return model_.state(c.predicate).is_true(c.row) == c.value;
+    });
+    return changes;
+}
+
+double Walk::cost_of(const Schema& schema, const ObjectId* arguments) {
+    if (!model_.task().minimises_cost) return 1;
+    double total = 0;
+    for (const auto& [condition, cost] : schema.costs) {
+        matches_.clear();
+        const size_t count =
+            model_.run(condition.query, condition.plan, arguments, matches_);
+        const size_t width = condition.query.body.size() + condition.query.variable_count;
+        for (size_t i = 0; i < count; ++i) {
+            if (cost->is_constant) {
+                total += cost->constant;
+                continue;
+            }
+            const uint32_t* binding = matches_.data() + i * width + condition.query.body.size();
+            std::vector<ObjectId> row;
+            for (Term term : cost->terms)
+                row.push_back(term.is_variable ? binding[term.value] : term.value);
+            const auto& values = model_.task().function_values[cost->function];
+            const auto value = values.find(function_key(row));
+            if (value == values.end()) {
+                std::string atom = model_.task().domain->functions[cost->function].name;
+                for (ObjectId object : row) atom += " " + model_.task().objects[object].name;
+                throw std::invalid_argument("the task gives no value for (" + atom + ")");
+            }
+            total += value->second;
+        }
+    }
+    return total;
+}
+
+void Walk::perform(const std::vector<StateChange>& changes, bool forward) {
+    for (const StateChange& change : changes) {
+        const bool value = change.value == forward;
+        const Relation& relation = model_.state(change.predicate);
+        ObjectId values[max_arity];
+        std::copy_n(relation.values(change.row), relation.arity(), values);
+        for (size_t i = 0; i < 2; ++i)
+            fingerprint_[i] ^= hash_of(i, index(change.predicate), values, relation.arity());
+        const auto& signs = goal_sign_[index(change.predicate)];
+        if (change.row < signs.size() && std::abs(signs[change.row]) == 1) {
+            if ((signs[change.row] > 0) == value)
+                --basic_goals_left_;
+            else
+                ++basic_goals_left_;
+        }
+        model_.change(change.predicate, values, value);
+    }
+    model_.finish();
+}
+
+void Walk::apply(ActionId action, const ObjectId* arguments) {
+    const Schema& schema = schemas_[index(action)];
+    const double cost = cost_of(schema, arguments);
+    journal_.push_back({effects_of(schema, arguments), cost});
+    cost_ += cost;
+    perform(journal_.back().changes, true);
+}
+
+void Walk::undo() {
+    const Step step = std::move(journal_.back());
+    journal_.pop_back();
+    cost_ -= step.cost;
+    perform(step.changes, false);
+}
+
+// --- What the policy derives ---------------------------------------------------
+
+std::vector<AtomId> Walk::state() const {
+    std::vector<AtomId> state;
+    const auto& predicates = model_.task().domain->predicates;
+    for (uint32_t p = 0; p < predicates.size(); ++p) {
+        if (!predicates[p].fluent) continue;
+        const Relation& relation = model_.state(PredicateId(p));
+        for (Row row : relation.true_rows())
+            state.push_back(model_.atoms().intern(PredicateId(p), relation.values(row)));
+    }
+    std::sort(state.begin(), state.end());
+    return state;
+}
+
+size_t Walk::action_count() const {
+    size_t count = 0;
+    for (RelationId relation : action_relations_) count += model_.relation(relation).size();
+    return count;
+}
+
+std::vector<GroundAction> Walk::actions() const {
+    std::vector<GroundAction> actions;
+    for (size_t i = 0; i < action_relations_.size(); ++i) {
+        const Relation& relation = model_.relation(action_relations_[i]);
+        const Index& all = relation.index(action_indexes_[i]);
+        const size_t begin = actions.size();
+        for (Row row = relation.first(action_indexes_[i], nullptr); row != no_row;
+             row = all.next(row))
+            actions.push_back({action_ids_[i], {relation.values(row),
+                                                relation.values(row) + relation.arity()}});
+        std::sort(actions.begin() + static_cast<std::ptrdiff_t>(begin), actions.end(),
+                  [](const auto& a, const auto& b) { return a.arguments < b.arguments; });
+    }
+    return actions;
+}
+
+bool Walk::sample(uint64_t key, GroundAction& chosen) const {
+    uint64_t least = UINT64_MAX;
+    const ObjectId* best = nullptr;
+    size_t best_schema = 0;
+    bool found = false;
+    for (size_t i = 0; i < action_relations_.size(); ++i) {
+        const Relation& relation = model_.relation(action_relations_[i]);
+        const Index& all = relation.index(action_indexes_[i]);
+        for (Row row = relation.first(action_indexes_[i], nullptr); row != no_row;
+             row = all.next(row)) {
+            const ObjectId* values = relation.values(row);
+            const uint64_t hash = hash_of(key, index(action_ids_[i]), values, relation.arity());
+            if (found && hash >= least) continue;
+            found = true;
+            least = hash;
+            best = values;
+            best_schema = i;
+        }
+    }
+    if (!found) return false;
+    chosen.action = action_ids_[best_schema];
+    chosen.arguments.assign(best, best + model_.relation(action_relations_[best_schema]).arity());
+    return true;
+}
+
+}  // namespace planlog

@@ -1,0 +1,96 @@
+// A walk through the states of a task under a policy: apply an action, go back,
+// ask what the policy derives. The model is maintained, not recomputed.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "model.hpp"
+
+namespace planlog {
+
+struct GroundAction {
+    ActionId action{};
+    std::vector<ObjectId> arguments;
+};
+
+class Walk {
+public:
+    Walk(const Task& task, AtomTable& atoms, const Program& program);
+
+    void start(std::span<const AtomId> state);
+    bool is_applicable(ActionId action, const ObjectId* arguments);
+    void apply(ActionId action, const ObjectId* arguments);  // must be applicable
+    void undo();
+
+    size_t steps() const { return journal_.size(); }
+    double cost() const { return cost_; }
+    size_t goals_left() const;
+    std::vector<AtomId> state() const;  // sorted
+    // Of the set of true state atoms; equal states have equal fingerprints.
+    std::array<uint64_t, 2> fingerprint() const { return fingerprint_; }
+
+    size_t action_count() const;
+    // The derived actions, ordered by schema, then by arguments.
+    std::vector<GroundAction> actions() const;
+    // A uniformly random derived action: the one whose hash with the key is least. So
+    // it does not depend on the order in which actions were derived.
+    bool sample(uint64_t key, GroundAction& chosen) const;
+
+    Model& model() { return model_; }
+    const Model& model() const { return model_; }
+
+private:
+    struct Condition {
+        Query query;
+        Plan plan;
+    };
+    struct ConditionalEffect {
+        bool always;          // no condition, no quantifier
+        Condition condition;  // variables: the action's parameters, then the quantified ones
+        bool value;
+        PredicateId predicate;
+        std::vector<Term> terms;
+    };
+    struct ConditionalCost {
+        Condition condition;
+        const CostEffect* cost;
+    };
+    struct Schema {
+        Condition precondition;
+        std::vector<ConditionalEffect> effects;
+        std::vector<ConditionalCost> costs;
+    };
+    struct StateChange {
+        PredicateId predicate;
+        Row row;
+        bool value;
+    };
+    struct Step {
+        std::vector<StateChange> changes;
+        double cost;
+    };
+
+    static Program extended(const Program& program, const Task& task, std::vector<Rule>& rules);
+    Condition compile(const Rule& rule, uint32_t bound_count);
+    std::vector<StateChange> effects_of(const Schema& schema, const ObjectId* arguments);
+    double cost_of(const Schema& schema, const ObjectId* arguments);
+    void perform(const std::vector<StateChange>& changes, bool forward);
+
+    std::vector<Rule> conditions_;  // of all actions, in the order of compilation
+    Model model_;
+    std::vector<Schema> schemas_;
+    std::vector<RelationId> action_relations_;  // of the schemas the policy has rules for
+    std::vector<ActionId> action_ids_;
+    std::vector<uint32_t> action_indexes_;      // on no column: all true rows
+    std::vector<std::vector<int8_t>> goal_sign_;  // per basic predicate and row: 1, -1 or 0
+    std::vector<Literal> other_goals_;            // derived predicates, equalities
+    size_t basic_goals_left_ = 0;
+    std::array<uint64_t, 2> fingerprint_{};
+    double cost_ = 0;
+    std::vector<Step> journal_;
+    std::vector<uint32_t> matches_;
+};
+
+}  // namespace planlog
