@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from planlog.cli.exits import ExitCode, user_errors
+from planlog.cli.exits import ExitCode, emit, user_errors
 
 if TYPE_CHECKING:
     from planlog.policy import Policy
@@ -53,10 +53,8 @@ def demo(seed: Annotated[int, typer.Option(min=0, help="Of tasks and plans.")] =
                 table.add_row(*heading, *row, end_section=number == len(SIZES) - 1)
                 live.refresh()
                 failed += not good
-    print(
-        f"{len(SIZES) * len(domains.names())} tasks in {time.monotonic() - start:.1f} s, ", end=""
-    )
-    print("all solved, all plans valid" if not failed else f"{failed} NOT solved by a valid plan")
+    verdict = f"{failed} NOT solved by a valid plan" if failed else "all solved, all plans valid"
+    emit(f"{table.row_count} tasks in {time.monotonic() - start:.1f} s: {verdict}")
     raise typer.Exit(ExitCode.NO_PLAN if failed else ExitCode.SUCCESS)
 
 

@@ -39,7 +39,10 @@ options of the domain:
 def generate(
     context: typer.Context,
     domain: Annotated[
-        str, typer.Argument(help="blocksworld, ferry, rover or satellite.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="DOMAIN", help="blocksworld, ferry, rover or satellite.", show_default=False
+        ),
     ],
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for the files.", show_default=False)

@@ -21,7 +21,7 @@ from planlog.errors import Diagnostic, RuleError
 if TYPE_CHECKING:
     from planlog.execution import PlanResult
     from planlog.policy import Policy
-    from planlog.task import Domain
+    from planlog.task import Domain, Task
 
 HELP = """Solve a task with a policy and print the plan.
 
@@ -97,9 +97,11 @@ def solve(
 
                 domain = Domain.read(domain_file)
                 _warn(domain.warnings)
-                chosen, name = _choose_policy(policy, domain)
+                chosen, name, shipped = _choose_policy(policy, domain)
                 _warn(chosen.warnings)
                 task = domain.read_task(problem_file)
+                if shipped:
+                    _note(shipped, task)
                 progress = Trace() if verbose else Progress()
                 with progress:
                     result = execute(
@@ -134,30 +136,38 @@ def solve(
 solve.__doc__ = HELP
 
 
-def _choose_policy(given: str | None, domain: Domain) -> tuple[Policy, str]:
-    """The policy, and what to call it."""
+def _choose_policy(given: str | None, domain: Domain) -> tuple[Policy, str, str | None]:
+    """The policy, what to call it, and the shipped domain if it is the policy of one."""
     from planlog import domains
     from planlog.policy import Policy
 
     if given == "none":
-        return Policy.applicable(domain), "none"
+        return Policy.applicable(domain), "none", None
     if given is not None:
-        return Policy.read(Path(given), domain), given
+        return Policy.read(Path(given), domain), given, None
     shipped = domains.find(domain.name)
     if shipped is None:
         _say(
             f"planlog: no policy is shipped for the domain '{domain.name}', so any applicable "
             "action is taken; give rules with --policy FILE"
         )
-        return Policy.applicable(domain), "none"
+        return Policy.applicable(domain), "none", None
     try:
-        return Policy.read(domains.policy_path(shipped), domain), f"shipped: {shipped}"
+        return Policy.read(domains.policy_path(shipped), domain), f"shipped: {shipped}", shipped
     except RuleError as error:
         _say(
             f"planlog: the policy shipped for '{shipped}' does not fit this domain; give another "
             "with --policy FILE, or --policy none for all applicable actions"
         )
         raise error
+
+
+def _note(shipped: str, task: Task) -> None:
+    """Say what the shipped policy was not made for, if the task has such goals."""
+    from planlog import domains
+
+    for note in domains.problem_notes(shipped, task):
+        _say(f"note: {note}")
 
 
 def _remaining(limit: float | None, start: float) -> float | None:
