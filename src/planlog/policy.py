@@ -1,0 +1,269 @@
+"""A program as a policy: which actions the rules derive in a state, from scratch or along a walk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from planlog import _core
+from planlog.errors import Diagnostic, InapplicableError, RuleError, UnknownNameError
+from planlog.lowering import Lowering
+from planlog.rules import Constant, Literal, Program, Relation, parse_program, read_program
+from planlog.task import Action, Domain, State, Task
+
+Ids = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class AtomRows:
+    """The true atoms of a relation: `values` (rows, arity), object ids; those of state s are the
+    rows `offsets[s]` to `offsets[s + 1]`. A static relation is the same in all states and is
+    stored once."""
+
+    values: Ids
+    offsets: Ids
+    static: bool
+
+    def of(self, state: int) -> Ids:
+        """The rows of one state: (rows, arity)."""
+        s = 0 if self.static else state
+        return self.values[self.offsets[s] : self.offsets[s + 1]]
+
+
+@dataclass(frozen=True)
+class RuleDerivations:
+    """All satisfied substitutions of a rule: `heads` (n,) and `bodies` (n, positive literals) are
+    row numbers into the atoms of the relations concerned; those of state s are the entries
+    `offsets[s]` to `offsets[s + 1]`."""
+
+    head: int  # the head's relation, as are those of the positive body literals
+    body: tuple[int, ...]
+    heads: Ids
+    bodies: Ids
+    offsets: Ids
+    static: bool
+
+
+@dataclass(frozen=True)
+class Derivations:
+    """The canonical models of some states, as arrays; relations and rules are the core's, by
+    number: first those of the rule file in its order (`Policy.rule_numbers`)."""
+
+    relations: tuple[AtomRows, ...]
+    rules: tuple[RuleDerivations, ...]
+
+
+class Policy:
+    """A nondeterministic policy of a domain: maps each state of each task to a set of actions."""
+
+    def __init__(self, domain: Domain, program: Program | None) -> None:
+        """Without a program the policy derives all applicable actions."""
+        self.domain = domain
+        self.program = program
+        lowering = Lowering(domain)
+        self.rule_numbers: tuple[int, ...] = ()
+        if program is None:
+            lowering.add_applicable_actions()
+        else:
+            self.rule_numbers = tuple(lowering.add(rule) for rule in program.rules)
+        self.core = lowering.core
+        self.core.check()
+        self._relations = lowering.relations
+        self._walks: WeakKeyDictionary[Task, Walk] = WeakKeyDictionary()
+
+    @classmethod
+    def read(cls, path: str | Path, domain: Domain) -> Policy:
+        return cls(domain, read_program(path, domain))
+
+    @classmethod
+    def parse(cls, text: str, domain: Domain, file: str = "<rules>") -> Policy:
+        return cls(domain, parse_program(text, domain, file))
+
+    @classmethod
+    def applicable(cls, domain: Domain) -> Policy:
+        """The policy that derives every applicable action."""
+        return cls(domain, None)
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.program.warnings if self.program else ()
+
+    def actions(self, task: Task, state: State) -> list[Action]:
+        """The derived actions, by schema and then by object, evaluated from scratch."""
+        walk = self._walk(task)
+        walk.restart(state)
+        return walk.actions()
+
+    def derivations(self, task: Task, states: Iterable[State]) -> Derivations:
+        """The models of many states in one call, with all satisfied substitutions."""
+        ids = [state.atoms for state in states]
+        offsets = np.cumsum([0, *map(len, ids)], dtype=np.uint32)
+        atoms = np.concatenate(ids) if ids else np.zeros(0, dtype=np.uint32)
+        return self.as_derivations(self._walk(task).core.derive(atoms, offsets))
+
+    def start(
+        self, task: Task, state: State | None = None, *, deadline: float | None = None
+    ) -> Walk:
+        """A walk from a state (the initial one by default).
+
+        Evaluation that passes the deadline (of `time.monotonic`) raises TimeoutError.
+        """
+        self.check_task(task)
+        walk = Walk(self, task)
+        walk.set_deadline(deadline)
+        walk.restart(task.initial if state is None else state)
+        return walk
+
+    def relation(self, relation: Relation) -> int:
+        """The core's number of a relation of the rule file."""
+        return self._relations[relation]
+
+    def check_task(self, task: Task) -> None:
+        """RuleError if the rules name an object that the task does not have."""
+        missing = []
+        for rule in self.program.rules if self.program else ():
+            for part in (rule.head, *rule.body):
+                terms = part.terms if isinstance(part, Literal) else (part.left, part.right)
+                for term in terms:
+                    if isinstance(term, Constant) and term.name not in task.object_ids:
+                        missing.append(self._missing_object(term, task))
+        if missing:
+            raise RuleError(missing)
+
+    def _missing_object(self, constant: Constant, task: Task) -> Diagnostic:
+        assert self.program is not None
+        lines = self.program.text.splitlines()
+        return Diagnostic(
+            file=self.program.file,
+            line=constant.line,
+            column=constant.column,
+            message=f"task '{task.name}' has no object '{constant.name}'",
+            hint="variables start with a capital letter",
+            source=lines[constant.line - 1] if 0 < constant.line <= len(lines) else "",
+            length=len(constant.name),
+        )
+
+    def as_derivations(self, arrays: tuple[list[tuple[Ids, Ids, bool]], list[_Rule]]) -> Derivations:
+        relations, rules = arrays
+        return Derivations(
+            tuple(AtomRows(*relation) for relation in relations),
+            tuple(
+                RuleDerivations(self.core.rule_head(i), self._positive_body(i), *rule)
+                for i, rule in enumerate(rules[: self.core.rule_count])
+            ),
+        )
+
+    def _positive_body(self, rule: int) -> tuple[int, ...]:
+        return tuple(rel for rel, negated, _ in self.core.rule_body(rule) if not negated)
+
+    def _walk(self, task: Task) -> Walk:
+        """A walk kept for evaluations from scratch, so that static relations are loaded once."""
+        if task not in self._walks:
+            self._walks[task] = self.start(task)
+        return self._walks[task]
+
+
+_Rule = tuple[Ids, Ids, Ids, bool]
+
+
+class Walk:
+    """A walk through the states of a task: the policy's answer is updated with every action."""
+
+    def __init__(self, policy: Policy, task: Task) -> None:
+        self.policy = policy
+        self.task = task
+        self.core = _core.Walk(task.core, policy.core)
+
+    def restart(self, state: State) -> None:
+        """Begin again at a state, evaluated from scratch."""
+        self.core.start(state.atoms)
+
+    def set_deadline(self, deadline: float | None) -> None:
+        """When (by `time.monotonic`) evaluation is to stop with TimeoutError."""
+        self.core.set_deadline(None if deadline is None else deadline - time.monotonic())
+
+    def apply(self, action: Action) -> None:
+        """Go on to the action's successor; InapplicableError (and no change) if it has none."""
+        schema = self.task.domain.action_ids.get(action.name)
+        if schema is None or self.task.domain.actions[schema].arity != len(action.arguments):
+            raise UnknownNameError(f"the domain has no action of the form {action}")
+        arguments = [self.task.object_id(name) for name in action.arguments]
+        if not self.core.apply(schema, arguments):
+            raise InapplicableError(f"{action} is not applicable here")
+
+    def undo(self) -> None:
+        """Take the last action back."""
+        self.core.undo()
+
+    def copy(self) -> Walk:
+        """An independent walk at the same place, with the same way to undo."""
+        twin = Walk.__new__(Walk)
+        twin.policy, twin.task, twin.core = self.policy, self.task, self.core.copy()
+        return twin
+
+    def actions(self) -> list[Action]:
+        """The derived actions, by schema and then by object."""
+        return [self._action(*described) for described in self.core.actions()]
+
+    def sample(self, rng: np.random.Generator) -> Action | None:
+        """One of the derived actions, each as likely as any other; None if there are none."""
+        described = self.core.sample(int(rng.integers(2**63)))
+        return None if described is None else self._action(*described)
+
+    def explain(self) -> list[tuple[str, Action]]:
+        """Each derived action with each rule that derives it, as text."""
+        program = self.policy.program
+        names = dict(zip(self.policy.rule_numbers, program.rules, strict=True)) if program else {}
+        found = []
+        for schema, arguments in self.core.actions():
+            for rule in self.core.rules_of(schema, list(arguments)):
+                text = names[rule].text if rule in names else "applicable"
+                found.append((text, self._action(schema, arguments)))
+        return found
+
+    def derivations(self) -> Derivations:
+        """The model of the present state as arrays."""
+        return self.policy.as_derivations(self.core.snapshot())
+
+    @property
+    def action_count(self) -> int:
+        return self.core.action_count
+
+    @property
+    def steps(self) -> int:
+        return self.core.steps
+
+    @property
+    def cost(self) -> float:
+        """Of the steps; their number if the task does not minimise total-cost."""
+        return self.core.cost
+
+    @property
+    def goals_left(self) -> int:
+        """How many literals of the goal do not hold."""
+        return self.core.goals_left
+
+    @property
+    def is_goal(self) -> bool:
+        return self.core.goals_left == 0
+
+    @property
+    def state(self) -> State:
+        return State(self.core.state())
+
+    @property
+    def fingerprint(self) -> int:
+        """128 bits that equal states share and different ones, for all practical purposes, not."""
+        return self.core.fingerprint
+
+    def _action(self, schema: int, arguments: tuple[int, ...]) -> Action:
+        names = self.task.object_names
+        return Action(
+            self.task.domain.actions[schema].name, tuple(names[argument] for argument in arguments)
+        )
