@@ -165,7 +165,7 @@ def _singletons(rule: Rule, report: Report) -> None:
             if isinstance(term, Variable) and counts[term.name] == 1 and term.name[0] != "_":
                 others = [name for name in counts if name != term.name and len(name) > 1]
                 near = nearest(term.name, others)
-                hint = "write '_' if any object will do"
+                hint = f"write '_' or '_{term}' if any object will do"
                 hint += f"; did you mean {near}?" if near else ""
                 report.warning(term, f"variable {term} occurs only once in this rule", hint)
 
