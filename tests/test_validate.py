@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import random
 import time
 from pathlib import Path
@@ -574,3 +575,14 @@ def test_large_tasks_take_about_a_second() -> None:
     seconds = time.perf_counter() - start
     assert (report.valid, report.steps) == (True, 5000)
     assert seconds < 8  # about 0.5 s on an idle machine; the limit is for busy ones
+
+
+# Documentation
+
+
+def test_examples_of_the_documentation() -> None:
+    page = Path(__file__).parent.parent / "docs" / "validate.md"
+    test = doctest.DocTestParser().get_doctest(page.read_text(), {}, page.name, str(page), 0)
+    assert len(test.examples) > 8
+    results = doctest.DocTestRunner().run(test)
+    assert results.failed == 0

@@ -62,7 +62,7 @@ class Draw:
     rng: random.Random
     predicates: dict[str, tuple[str, ...]]
     objects: dict[str, str]  # that may be named
-    simple: bool = False  # neither forall nor a compound condition below a negation
+    simple: bool = False  # only conjunctions, literals and 'exists'
     counter: int = 0
 
     def atom(self, variables: Variables, names: dict[str, tuple[str, ...]]) -> str:
@@ -83,8 +83,8 @@ class Draw:
     def condition(self, variables: Variables, depth: int) -> str:
         kinds = ["atom", "atom", "not", "equal"]
         if depth > 0:
-            kinds += ["and", "or", "exists"]
-            kinds += [] if self.simple else ["not", "imply", "forall"]
+            kinds += ["and", "exists"]
+            kinds += [] if self.simple else ["not", "or", "imply", "forall"]
         kind = self.rng.choice(kinds)
         if kind in ("and", "or", "imply"):
             count = 2 if kind == "imply" else self.rng.randint(1, 3)
@@ -240,12 +240,12 @@ def test_both_verdicts_were_compared() -> None:
     assert min(outcomes.values()) >= 5, outcomes
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 2**32))
 def test_same_states_and_applicable_actions_as_mimir(seed: int) -> None:
     """Along a walk: the same actions apply and lead to the same atoms, derived ones too.
 
-    Conditions are simple, since mimir misreads some that have 'forall' inside 'or'.
+    Conditions are simple, since mimir misreads some conjunctions of disjunctions.
     """
     rng = random.Random(seed)
     task = random_task(rng, derived=True)
