@@ -149,7 +149,9 @@ class Policy:
             length=len(constant.name),
         )
 
-    def as_derivations(self, arrays: tuple[list[tuple[Ids, Ids, bool]], list[_Rule]]) -> Derivations:
+    def as_derivations(
+        self, arrays: tuple[list[tuple[Ids, Ids, bool]], list[_Rule]]
+    ) -> Derivations:
         relations, rules = arrays
         return Derivations(
             tuple(AtomRows(*relation) for relation in relations),

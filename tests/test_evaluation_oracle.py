@@ -1,0 +1,430 @@
+"""Evaluation against clingo on random stratified programs, and maintenance against evaluation.
+
+The domain has predicates of several arities and, for each, an action that makes an atom true and
+one that makes it false, so that a walk can go through arbitrary sets of atoms.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+
+import clingo
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from planlog.policy import Derivations, Policy, Walk
+from planlog.rules import Comparison, Literal, Relation, Rule, Source, Variable, Wildcard
+from planlog.task import Action, Domain, State, Task
+
+EXAMPLES = int(os.environ.get("PLANLOG_ORACLE_EXAMPLES", "600"))
+if os.environ.get("PLANLOG_TEST_PROFILE") == "sanitize":
+    EXAMPLES = 60
+thorough = settings(
+    max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None
+)
+
+ARITIES = {"flag": 0, "red": 1, "blue": 1, "edge": 2, "likes": 2, "line": 3}
+OBJECTS = ["a", "b", "c", "d"]
+
+
+def domain_text() -> str:
+    def variables(arity: int) -> str:
+        return " ".join(f"?x{i} - thing" for i in range(arity))
+
+    predicates = " ".join(f"({name} {variables(n)})" for name, n in ARITIES.items())
+    actions = ""
+    for name, n in ARITIES.items():
+        atom = f"({name} {' '.join(f'?x{i}' for i in range(n))})"
+        for verb, effect in (("add", atom), ("del", f"(not {atom})")):
+            actions += f"(:action {verb}-{name} :parameters ({variables(n)}) :effect {effect})\n"
+    # One action that changes many atoms at once.
+    actions += """(:action shuffle :parameters (?x - thing ?y - thing)
+      :effect (and (not (edge ?x ?y)) (edge ?y ?x) (red ?x) (not (red ?y)) (not (flag))
+                   (forall (?z - thing) (when (likes ?x ?z) (and (blue ?z) (not (likes ?x ?z)))))))
+    """
+    return f"""(define (domain changes) (:requirements :adl)
+      (:types thing - object warm - thing) (:constants a - warm)
+      (:predicates {predicates}) {actions})"""
+
+
+DOMAIN = Domain.parse(domain_text())
+
+
+def make_task(initial: list[tuple[str, ...]], goal: list[tuple[str, ...]]) -> Task:
+    def atoms(listed: list[tuple[str, ...]]) -> str:
+        return " ".join(f"({' '.join(atom)})" for atom in listed)
+
+    return DOMAIN.parse_task(
+        f"""(define (problem p) (:domain changes) (:objects b - warm c d - thing)
+        (:init {atoms(initial)}) (:goal (and {atoms(goal)})))"""
+    )
+
+
+# --- Random programs -------------------------------------------------------------
+
+ground_atoms = st.sampled_from(sorted(ARITIES)).flatmap(
+    lambda name: st.tuples(st.just(name), *[st.sampled_from(OBJECTS)] * ARITIES[name])
+)
+atom_lists = st.lists(ground_atoms, max_size=14, unique=True)
+
+
+@dataclass
+class Draft:
+    """A program under construction: derived predicates with arities, by level."""
+
+    levels: list[dict[str, int]] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+
+@st.composite
+def programs(draw: DrawFn) -> str:
+    draft = Draft()
+    for level in range(draw(st.integers(1, 3))):
+        count = draw(st.integers(1, 2))
+        draft.levels.append({f"d{level}{i}": draw(st.integers(0, 3)) for i in range(count)})
+        for name, arity in draft.levels[level].items():
+            for _ in range(draw(st.integers(1, 3))):
+                draft.lines.append(draw(rules(draft, level, name, arity)))
+    # Some action, so that the program is a policy.
+    draft.lines.append(draw(rules(draft, len(draft.levels), "add-red", 1)))
+    if draw(st.booleans()):
+        draft.lines.append("del-red(X) :- not add-red(_), red(X).")
+    return "\n".join(draft.lines)
+
+
+@st.composite
+def rules(draw: DrawFn, draft: Draft, level: int, head: str, arity: int) -> str:
+    """A safe rule: positive literals first, then what only uses their variables."""
+    inputs = {name: n for name, n in ARITIES.items()}
+    statuses = ["", "", "", "@ag", "@ug", "@aa", "@goal"]
+    known = {**inputs, "warm": 1, "thing": 1}
+    for earlier in draft.levels[:level]:
+        known.update(earlier)
+    own = draft.levels[level] if level < len(draft.levels) else {}
+    variables = ["X", "Y", "Z", "W"]
+
+    def atom(name: str, terms: list[str]) -> str:
+        if name in inputs:
+            name += draw(st.sampled_from(statuses))
+        return f"{name}({', '.join(terms)})" if terms else name
+
+    body: list[str] = []
+    bound: list[str] = []
+    for _ in range(draw(st.integers(0 if arity == 0 else 1, 3))):
+        name, n = draw(st.sampled_from(sorted({**known, **own}.items())))
+        terms = draw(
+            st.lists(st.sampled_from([*variables, *variables, "a", "c"]), min_size=n, max_size=n)
+        )
+        body.append(atom(name, terms))
+        bound += [t for t in terms if t in variables]
+    while arity > 0 and not bound:
+        body.append("thing(X)")
+        bound.append("X")
+    any_term = (
+        st.sampled_from([*bound, *bound, *bound, "a", "b"])
+        if bound
+        else st.sampled_from(["a", "b"])
+    )
+    for _ in range(draw(st.integers(0, 2))):
+        name, n = draw(st.sampled_from(sorted(known.items())))
+        terms = draw(st.lists(st.one_of(any_term, any_term, st.just("_")), min_size=n, max_size=n))
+        body.append("not " + atom(name, terms))
+    if bound and draw(st.integers(0, 3)) == 0:
+        operator = draw(st.sampled_from(["=", "!="]))
+        body.append(f"{draw(st.sampled_from(bound))} {operator} {draw(any_term)}")
+    head_terms = draw(st.lists(any_term, min_size=arity, max_size=arity))
+    order = draw(st.permutations(body))
+    head_atom = f"{head}({', '.join(head_terms)})" if head_terms else head
+    return f"{head_atom} :- {', '.join(order)}." if order else f"{head_atom}."
+
+
+# --- Both sides as plain sets ------------------------------------------------------
+
+Model = dict[str, set[tuple[str, ...]]]
+
+
+def our_model(policy: Policy, task: Task, found: Derivations, state: int = 0) -> Model:
+    assert policy.program is not None
+    relations = {
+        literal.relation for rule in policy.program.rules for literal in (rule.head, *rule.literals)
+    }
+    names = task.object_names
+    return {
+        str(relation): {
+            tuple(names[o] for o in row)
+            for row in found.relations[policy.relation(relation)].of(state).tolist()
+        }
+        for relation in relations
+        if relation.has_rules or relation.source is Source.STATE
+    }
+
+
+def our_substitutions(
+    policy: Policy, found: Derivations, state: int = 0
+) -> list[Counter[tuple[object, ...]]]:
+    """Per rule of the core, each derivation as the values of its head and of its body's atoms."""
+    result = []
+    for rule in found.rules:
+
+        def row(relation: int, number: int) -> tuple[int, ...]:
+            return tuple(found.relations[relation].values[number].tolist())
+
+        s = 0 if rule.static else state
+        start, end = int(rule.offsets[s]), int(rule.offsets[s + 1])
+        result.append(
+            Counter(
+                (
+                    row(rule.head, rule.heads[d]),
+                    *(row(r, n) for r, n in zip(rule.body, rule.bodies[d], strict=True)),
+                )
+                for d in range(start, end)
+            )
+        )
+    return result
+
+
+def symbol(relation: Relation) -> str:
+    return f"{relation.source.name.lower()}_{relation.name.replace('-', '_')}"
+
+
+def clingo_literal(literal: Literal) -> str:
+    terms = ", ".join(
+        f"V{t.name}" if isinstance(t, Variable) else "_" if isinstance(t, Wildcard) else f"{t}"
+        for t in literal.terms
+    )
+    text = f"{symbol(literal.relation)}({terms})" if terms else symbol(literal.relation)
+    return f"not {text}" if literal.negated else text
+
+
+def clingo_body(rule: Rule) -> str:
+    parts = []
+    for part in rule.body:
+        if isinstance(part, Comparison):
+            left, right = (f"V{t}" if isinstance(t, Variable) else str(t) for t in part.terms)
+            parts.append(f"{left} {'=' if part.equal else '!='} {right}")
+        else:
+            parts.append(clingo_literal(part))
+    if rule.is_policy_rule:  # the actions of this domain have no preconditions, only types
+        parts += [
+            f"type_thing(V{t})" if isinstance(t, Variable) else f"type_thing({t})"
+            for t in rule.head.terms
+        ]
+    return ", ".join(parts)
+
+
+def rule_variables(rule: Rule) -> list[str]:
+    names = dict.fromkeys(
+        f"V{term}"
+        for part in (rule.head, *rule.body)
+        if not (isinstance(part, Literal) and part.negated)
+        for term in part.terms
+        if isinstance(term, Variable)
+    )
+    return list(names)
+
+
+def clingo_facts(state: set[tuple[str, ...]], goal: set[tuple[str, ...]]) -> str:
+    lines = [f"type_thing({o})." for o in OBJECTS] + ["type_warm(a).", "type_warm(b)."]
+    for atoms, prefix in (
+        (state, "state"),
+        (goal, "goal"),
+        (state & goal, "achieved_goal"),
+        (goal - state, "unachieved_goal"),
+        (state - goal, "achieved_nongoal"),
+    ):
+        for name, *arguments in atoms:
+            suffix = f"({', '.join(arguments)})" if arguments else ""
+            lines.append(f"{prefix}_{name}{suffix}.")
+    return "\n".join(lines)
+
+
+def clingo_model(
+    policy: Policy, state: set[tuple[str, ...]], goal: set[tuple[str, ...]]
+) -> tuple[Model, list[int]]:
+    """The derived relations, and the number of satisfied substitutions per rule."""
+    assert policy.program is not None
+    lines = [clingo_facts(state, goal)]
+    for i, rule in enumerate(policy.program.rules):
+        body = clingo_body(rule)
+        lines.append(f"{clingo_literal(rule.head)} :- {body}.")
+        variables = rule_variables(rule)
+        head = f"sub{i}({', '.join(variables)})" if variables else f"sub{i}"
+        lines.append(f"{head} :- {body}.")
+    control = clingo.Control(["--warn=none"])
+    control.add("base", [], "\n".join(lines))
+    control.ground([("base", [])])
+    shown: list[clingo.Symbol] = []
+    control.solve(on_model=lambda model: shown.extend(model.symbols(atoms=True)))
+    model: Model = {}
+    counts = [0] * len(policy.program.rules)
+    for found in shown:
+        if found.name.startswith("sub"):
+            counts[int(found.name[3:])] += 1
+        else:
+            model.setdefault(found.name, set()).add(tuple(str(a) for a in found.arguments))
+    return model, counts
+
+
+def check_against_clingo(
+    policy: Policy,
+    task: Task,
+    found: Derivations,
+    state: set[tuple[str, ...]],
+    goal: set[tuple[str, ...]],
+    number: int = 0,
+) -> None:
+    assert policy.program is not None
+    expected, counts = clingo_model(policy, state, goal)
+    ours = our_model(policy, task, found, number)
+    for rule in policy.program.rules:
+        relation = rule.head.relation
+        assert ours[str(relation)] == expected.get(symbol(relation), set()), relation
+    substitutions = our_substitutions(policy, found, number)
+    for i, core in enumerate(policy.rule_numbers):
+        assert substitutions[core].total() == counts[i], str(policy.program.rules[i])
+        assert all(n == 1 for n in substitutions[core].values())
+
+
+def atoms_of(task: Task, state: State) -> set[tuple[str, ...]]:
+    return {tuple(text.strip("()").split()) for text in task.atoms(state)}
+
+
+# --- Tests -----------------------------------------------------------------------
+
+
+@thorough
+@given(programs(), atom_lists, st.lists(ground_atoms, max_size=6))
+def test_model_and_substitutions_equal_clingo(
+    text: str, initial: list[tuple[str, ...]], goal: list[tuple[str, ...]]
+) -> None:
+    policy = Policy.parse(text, DOMAIN)
+    task = make_task(initial, goal)
+    found = policy.derivations(task, [task.initial])
+    check_against_clingo(policy, task, found, set(initial), set(goal))
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.sampled_from(["add-", "del-"]), ground_atoms).map(
+            lambda pair: Action(pair[0] + pair[1][0], pair[1][1:])
+        ),
+        st.tuples(st.sampled_from(OBJECTS), st.sampled_from(OBJECTS)).map(
+            lambda pair: Action("shuffle", pair)
+        ),
+        st.just(None),  # undo
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+def assert_same(policy: Policy, walk: Walk) -> None:
+    """The maintained model equals the one from scratch: all relations, all derivations."""
+    kept = walk.derivations()
+    fresh = policy.derivations(walk.task, [walk.state])
+    for ours, theirs in zip(kept.relations, fresh.relations, strict=True):
+        assert sorted(ours.of(0).tolist()) == sorted(theirs.of(0).tolist())
+    assert our_substitutions(policy, kept) == our_substitutions(policy, fresh)
+    assert walk.actions() == policy.actions(walk.task, walk.state)
+
+
+@thorough
+@given(programs(), atom_lists, st.lists(ground_atoms, max_size=6), steps)
+def test_maintained_model_equals_model_from_scratch(
+    text: str,
+    initial: list[tuple[str, ...]],
+    goal: list[tuple[str, ...]],
+    moves: list[Action | None],
+) -> None:
+    policy = Policy.parse(text, DOMAIN)
+    task = make_task(initial, goal)
+    walk = policy.start(task)
+    for move in moves:
+        if move is not None:
+            walk.apply(move)
+        elif walk.steps:
+            walk.undo()
+        assert_same(policy, walk)
+    check_against_clingo(policy, task, walk.derivations(), atoms_of(task, walk.state), set(goal))
+    twin = walk.copy()
+    while walk.steps:
+        walk.undo()
+    assert walk.state == task.initial
+    assert_same(policy, walk)
+    assert_same(policy, twin)  # a copy does not follow
+
+
+@thorough
+@given(programs(), atom_lists, steps)
+def test_many_states_in_one_call(
+    text: str, initial: list[tuple[str, ...]], moves: list[Action | None]
+) -> None:
+    policy = Policy.parse(text, DOMAIN)
+    task = make_task(initial, [])
+    walk = policy.start(task)
+    states = [walk.state]
+    for move in moves:
+        if move is not None:
+            walk.apply(move)
+            states.append(walk.state)
+    together = policy.derivations(task, states)
+    for number, state in enumerate(states):
+        alone = policy.derivations(task, [state])
+        assert our_model(policy, task, together, number) == our_model(policy, task, alone)
+        assert our_substitutions(policy, together, number) == our_substitutions(policy, alone)
+
+
+def test_cyclic_support_is_not_support() -> None:
+    """Atoms that only support each other vanish; those with another reason come back."""
+    policy = Policy.parse(
+        """reach(X) :- red(X).
+        reach(Y) :- reach(X), edge(X, Y).
+        add-blue(X) :- reach(X).""",
+        DOMAIN,
+    )
+    ring = [("edge", "a", "b"), ("edge", "b", "c"), ("edge", "c", "a"), ("edge", "c", "d")]
+    task = make_task([*ring, ("red", "a")], [])
+    walk = policy.start(task)
+    assert walk.action_count == 4
+    walk.apply(Action("del-red", ("a",)))
+    assert walk.actions() == []
+    walk.undo()
+    walk.apply(Action("add-red", ("b",)))
+    walk.apply(Action("del-red", ("a",)))
+    assert [a.arguments[0] for a in walk.actions()] == ["a", "b", "c", "d"]
+    walk.apply(Action("del-edge", ("b", "c")))
+    assert [a.arguments[0] for a in walk.actions()] == ["b"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_long_random_walk(seed: int) -> None:
+    """Plans are chosen anew when relations grow; nothing may change by that."""
+    names = [f"o{i}" for i in range(25)]
+    policy = Policy.parse(
+        """path(X, Y) :- edge(X, Y).
+        path(X, Z) :- path(X, Y), path(Y, Z).
+        odd(X) :- edge(X, Y), not even(Y).
+        even(X) :- red(X), not path(X, X).
+        add-blue(X) :- odd(X), not blue(X), likes(X, Y), not path(Y, _).
+        del-blue(X) :- path(X, X), line(X, Y, _), even(Y).""",
+        DOMAIN,
+    )
+    task = DOMAIN.parse_task(
+        f"(define (problem q) (:domain changes) (:objects {' '.join(names)} - thing) (:init)"
+        " (:goal (blue o1)))"
+    )
+    rng = np.random.default_rng(seed)
+    walk = policy.start(task)
+    everything = list(ARITIES.items())
+    for step in range(600):
+        name, arity = everything[rng.integers(len(everything))]
+        verb = "add-" if rng.random() < (0.7 if step < 300 else 0.3) else "del-"
+        walk.apply(Action(verb + name, tuple(names[i] for i in rng.integers(25, size=arity))))
+        if step % 20 == 0:
+            assert_same(policy, walk)
+    assert_same(policy, walk)
