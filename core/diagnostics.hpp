@@ -1,0 +1,44 @@
+// Collecting located diagnostics, and the nearest known name for a wrong one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "pddl.hpp"
+
+namespace planlog {
+
+// Turns byte ranges of a text into diagnostics. After `limit` of them it is full and
+// drops the rest; readers then stop early.
+class Reporter {
+public:
+    static constexpr size_t limit = 50;
+
+    Reporter(std::string_view text, std::vector<Diagnostic>& diagnostics)
+        : text_(text), diagnostics_(diagnostics) {}
+
+    void add(Severity severity, size_t begin, size_t end, std::string message,
+             std::string hint = {});
+    bool full() const { return count_ >= limit; }
+    bool failed() const { return failed_; }
+
+private:
+    std::string_view text_;
+    std::vector<Diagnostic>& diagnostics_;
+    size_t count_ = 0;
+    bool failed_ = false;
+};
+
+// Names in lower case to their ids; the views must outlive the map.
+using Names = std::unordered_map<std::string_view, uint32_t>;
+
+// "did you mean 'x'?" for the candidate nearest in edit distance, or nothing if all are far.
+std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates);
+std::string did_you_mean(std::string_view name, const Names& candidates);
+
+// The text in quotes, shortened if it is long.
+std::string quoted(std::string_view text);
+
+}  // namespace planlog
