@@ -100,7 +100,7 @@ def programs(draw: DrawFn) -> str:
 @st.composite
 def rules(draw: DrawFn, draft: Draft, level: int, head: str, arity: int) -> str:
     """A safe rule: positive literals first, then what only uses their variables."""
-    inputs = {name: n for name, n in ARITIES.items()}
+    inputs = dict(ARITIES)
     statuses = ["", "", "", "@ag", "@ug", "@aa", "@goal"]
     known = {**inputs, "warm": 1, "thing": 1}
     for earlier in draft.levels[:level]:

@@ -1,4 +1,4 @@
-"""A program as a policy: which actions the rules derive in a state, from scratch or along a walk."""
+"""A program as a policy: the actions that rules derive in a state, from scratch or on a walk."""
 
 from __future__ import annotations
 
