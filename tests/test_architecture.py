@@ -70,8 +70,10 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-def test_files_stay_short_enough_to_read() -> None:
-    for file in [*ROOT.glob("core/*.[ch]pp"), *ROOT.glob("src/**/*.py")]:
-        assert len(file.read_text().splitlines()) <= 500, file
-    core = sum(len(file.read_text().splitlines()) for file in ROOT.glob("core/*.[ch]pp"))
-    assert core < 5000
+def test_the_core_can_be_read_in_an_afternoon() -> None:
+    lines = 0
+    for file in ROOT.glob("core/*.[ch]pp"):
+        text = [line.strip() for line in file.read_text().splitlines()]
+        assert len(text) <= 600, file
+        lines += sum(bool(line) and not line.startswith("//") for line in text)
+    assert lines < 5000

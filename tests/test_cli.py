@@ -139,7 +139,7 @@ def test_verbose_leaves_json_alone(tasks: Path) -> None:
     ("options", "code", "outcome"),
     [
         (["--max-steps", "5"], 12, "step limit"),
-        (["--time-limit", "0.3"], 23, "time limit"),
+        (["--time-limit", "2"], 23, "time limit"),
         (["--avoid-revisits"], 12, "cycle"),
     ],
 )
@@ -152,7 +152,7 @@ def test_limits(endless: Path, options: list[str], code: int, outcome: str) -> N
 
 
 def test_too_little_memory_is_told_whenever_it_runs_out(tasks: Path, tmp_path: Path) -> None:
-    # One megabyte is not enough to load the libraries, 10,000 MB are for everything.
+    # One megabyte is less than Python itself holds, 10,000 MB are enough for everything.
     plan = tmp_path / "plan"
     for megabytes in (1, 10, 20, 40):
         options = ["--memory-limit", str(megabytes), "--plan-file", str(plan)]
@@ -313,7 +313,7 @@ def test_bad_usage(
     assert main(arguments) == 36
     out, err = capfd.readouterr()
     assert out == ""
-    assert "Error" in err
+    assert "planlog" in err
     assert not list(tmp_path.iterdir())
 
 
@@ -322,7 +322,7 @@ def test_a_problem_without_a_domain_beside_it(
 ) -> None:
     (tmp_path / "p.pddl").write_bytes((tasks / "p01.pddl").read_bytes())
     assert main(["solve", str(tmp_path / "p.pddl")]) == 36
-    assert "domain.pddl" in capfd.readouterr().err.replace("\n", "")
+    assert "domain.pddl" in capfd.readouterr().err
 
 
 # The surroundings

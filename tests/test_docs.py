@@ -1,13 +1,14 @@
 """Every example of the documentation is run, in the order of its page, in an empty folder.
 
 - `sh` blocks are run by the shell; a `text` block right after one is what it prints.
-- `python` blocks of a page share their names.
+- `python` blocks of a page share their names; those with `>>>` also tell what they print.
 - A block with title="NAME" is a file: it is written where the page's later examples find it.
 - What would start this very test again (`make test`, `pip install`) is only looked up.
 """
 
 from __future__ import annotations
 
+import doctest
 import os
 import re
 import subprocess
@@ -60,6 +61,9 @@ def test_examples_run_and_print_what_they_say(
             printed = run_shell(block.text, place)
             continue
         elif block.language == "python":
+            if block.text.startswith(">>>"):
+                run_session(block.text, names, place)
+                continue
             # Lines as in the page, so that a traceback points into it.
             exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), names)
         elif block.language == "text" and printed is not None:
@@ -80,6 +84,14 @@ def run_shell(script: str, place: str) -> str:
     return result.stdout
 
 
+def run_session(text: str, names: dict[str, Any], place: str) -> None:
+    test = doctest.DocTestParser().get_doctest(text, names, place, None, None)
+    report: list[str] = []
+    doctest.DocTestRunner().run(test, out=report.append, clear_globs=False)
+    assert not report, "".join(report)
+    names.update(test.globs)
+
+
 def looked_up(line: str) -> bool:
     """Whether the line is not to be run; it has to make sense nevertheless."""
     words = line.split("#")[0].split()
@@ -96,7 +108,7 @@ def looked_up(line: str) -> bool:
             assert wanted is not None, line
             assert not wanted[1] or set(wanted[1].split(",")) <= set(extras), line
             return True
-        case ["pre-commit" | "git" | "cd", *_]:
+        case ["pre-commit" | "git" | "cd" | ".venv/bin/python", *_]:
             return True
     return False
 

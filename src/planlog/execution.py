@@ -150,7 +150,7 @@ class _Limits:
             return Outcome.TIME_LIMIT
         if self.memory is not None and now >= self._next_look:
             self._next_look = now + _MEMORY_INTERVAL
-            if _resident_memory() > self.memory:
+            if resident_memory() > self.memory:
                 return Outcome.MEMORY_LIMIT
         return None
 
@@ -224,7 +224,7 @@ def _search(
     return Outcome.SOLVED
 
 
-def _resident_memory() -> int:
+def resident_memory() -> int:
     """Bytes of memory this process holds (where the system tells only the peak: the peak)."""
     try:
         with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 (called often)

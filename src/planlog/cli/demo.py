@@ -47,9 +47,10 @@ def demo(seed: Annotated[int, typer.Option(min=0, help="Of tasks and plans.")] =
         for name in domains.names():
             domain = Domain.read(domains.path(name) / "domain.pddl")
             policy = Policy.read(domains.policy_path(name), domain)
+            rules = str(len(policy.program.rules)) if policy.program else ""
             for number, (split, which) in enumerate(SIZES):
                 row, good = _row(domain, policy, name, split, which, seed)
-                heading = [name, str(len(policy.program.rules))] if number == 0 else ["", ""]
+                heading = [name, rules] if number == 0 else ["", ""]
                 table.add_row(*heading, *row, end_section=number == len(SIZES) - 1)
                 live.refresh()
                 failed += not good

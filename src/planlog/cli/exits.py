@@ -86,9 +86,10 @@ def _fail(
     raise typer.Exit(code)
 
 
-def bad_usage(message: str) -> typer.BadParameter:
-    """An error of the command line itself."""
-    return typer.BadParameter(message)
+def bad_usage(message: str) -> typer.Exit:
+    """To be raised for a mistake in the command line itself."""
+    print(f"planlog: {message}", file=sys.stderr)
+    return typer.Exit(ExitCode.USAGE)
 
 
 def emit(text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 import sys
 import time
@@ -88,18 +89,21 @@ def solve(
         _check_writable(plan_file)
     with user_errors(as_json), catch_signals() as signals:
         try:
+            import numpy as np
+
+            from planlog import domains  # noqa: F401 (see below)
+            from planlog.execution import execute, write_plan
+            from planlog.task import Domain
+
+            rng = np.random.default_rng(seed)
+            # All libraries have been loaded: where they cannot be, the limit is not to blame.
             with _memory_limit(memory_limit):
-                # Here, so that the limit holds for loading the libraries as well.
-                import numpy as np
-
-                from planlog.execution import execute, write_plan
-                from planlog.task import Domain
-
                 domain = Domain.read(domain_file)
                 _warn(domain.warnings)
                 chosen, name, shipped = _choose_policy(policy, domain)
                 _warn(chosen.warnings)
                 task = domain.read_task(problem_file)
+                _warn(task.warnings)
                 if shipped:
                     _note(shipped, task)
                 progress = Trace() if verbose else Progress()
@@ -107,7 +111,7 @@ def solve(
                     result = execute(
                         chosen,
                         task,
-                        rng=np.random.default_rng(seed),
+                        rng=rng,
                         max_steps=max_steps,
                         time_limit=_remaining(time_limit, start),
                         memory_limit=None if memory_limit is None else memory_limit * 1024**2,
@@ -180,20 +184,34 @@ def _memory_limit(megabytes: int | None) -> Iterator[None]:
 
     What follows (the report) may use more again.
     """
-    if megabytes is None:
+    reserved = _reserved_memory()
+    if megabytes is None or reserved is None:
         yield
         return
+    from planlog.execution import resident_memory
+
+    # The system limits what is reserved, of which libraries use but a small part. So the
+    # process may reserve what is left of the limit in addition to what it has reserved already.
+    left = megabytes * 1024**2 - resident_memory()
+    if left <= 0:
+        raise MemoryError
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = megabytes * 1024**2
-    limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-    # A system that knows no such limit still has the one that `execute` keeps by itself.
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    allowed = reserved + left if hard == resource.RLIM_INFINITY else min(reserved + left, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (allowed, hard))
     try:
         yield
     finally:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _reserved_memory() -> int | None:
+    """Bytes that count for RLIMIT_DATA; None where the system does not tell."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    found = re.search(r"^VmData:\s*(\d+) kB", status, re.MULTILINE)
+    return int(found[1]) * 1024 if found else None
 
 
 def _check_writable(plan_file: Path) -> None:

@@ -68,9 +68,9 @@ def check(domain_file: Path, problem_file: Path, plan_file: Path, prefix: bool) 
 
     if plan_file != Path("-"):
         return planlog.validate.validate_files(domain_file, problem_file, plan_file, prefix=prefix)
-    texts = [file.read_text("utf-8-sig", errors="replace") for file in (domain_file, problem_file)]
     return planlog.validate.validate(
-        *texts,
+        domain_file.read_text("utf-8-sig", errors="replace"),
+        problem_file.read_text("utf-8-sig", errors="replace"),
         sys.stdin.buffer.read().decode("utf-8", errors="replace"),
         prefix=prefix,
         names=(str(domain_file), str(problem_file), "<stdin>"),
