@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import random
 import time
 from pathlib import Path
@@ -267,6 +266,12 @@ def test_types_named_only_as_parents_and_repeated_constants() -> None:
             "(exists (?x - room) (forall (?y - room) (or (= ?x ?y) (door ?x ?y))))",
         ),
         (
+            "(exists (?x - room) (door ?x ?x))",
+            "(door a b) (door c c)",
+            "(door a b) (door b a)",
+            "(exists (?x - room) (door ?x ?x))",
+        ),
+        (
             "(exists (?x) (exists (?x - room) (dirty ?x)))",
             "(dirty c)",
             "",
@@ -518,7 +523,7 @@ SAMPLES = (
 )
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(st.data())
 def test_mutated_texts_give_a_report_or_a_located_error(data: st.DataObject) -> None:
     texts = list(SAMPLES)
@@ -575,14 +580,3 @@ def test_large_tasks_take_about_a_second() -> None:
     seconds = time.perf_counter() - start
     assert (report.valid, report.steps) == (True, 5000)
     assert seconds < 8  # about 0.5 s on an idle machine; the limit is for busy ones
-
-
-# Documentation
-
-
-def test_examples_of_the_documentation() -> None:
-    page = Path(__file__).parent.parent / "docs" / "validate.md"
-    test = doctest.DocTestParser().get_doctest(page.read_text(), {}, page.name, str(page), 0)
-    assert len(test.examples) > 8
-    results = doctest.DocTestRunner().run(test)
-    assert results.failed == 0

@@ -96,7 +96,8 @@ class World:
         level = self._level.get(predicate)
         if level is not None and self._strata[level].stale:
             reads = self._strata[level].reads
-            # A lower stratum that this one uses reads no more than this one does.
+            # Lowest first, so that deriving one never starts deriving another; a stratum that
+            # this one uses reads no more than this one does.
             for stratum in self._strata[: level + 1]:
                 if stratum.stale and stratum.reads <= reads:
                     self._derive(stratum)
