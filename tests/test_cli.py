@@ -172,7 +172,9 @@ def test_signals_end_it_cleanly(endless: Path, tmp_path: Path, sent: int, code: 
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(2)
+    assert process.stderr is not None
+    assert "no policy is shipped" in process.stderr.readline()  # so it has started
+    time.sleep(1)
     process.send_signal(sent)
     _, error = process.communicate(timeout=20)
     assert process.returncode == code

@@ -99,9 +99,8 @@ def _core() -> dict[str, Any]:
         from planlog import _core
     except ImportError as error:
         return {"problem": f"the compiled core cannot be loaded: {error}"}
-    info: dict[str, Any] = {"file": _core.__file__}
-    info.update(getattr(_core, "build_info", {}))
-    return info
+    sanitizers = "with" if _core.sanitized else "without"
+    return {"file": _core.__file__, "compiler": _core.compiler, "built": f"{sanitizers} sanitizers"}
 
 
 def _self_test() -> str | None:
