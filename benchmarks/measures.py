@@ -1,0 +1,427 @@
+"""What the speed benchmark measures, and the values it finds."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from planlog import domains
+from planlog.execution import execute
+from planlog.policy import Policy
+from planlog.task import Action, Domain, State, Task
+
+SECONDS_A_PLAN, MEGABYTES_A_PLAN = 10, 500
+# Time per step may grow this much more than the number of derived actions: what grows with
+# the task leaves the processor's caches one after the other.
+CACHE_EFFECT = 1.5
+
+LARGEST = {
+    "blocksworld": {"blocks": 488},
+    "ferry": {"cars": 974, "locations": 487},
+    "satellite": {"satellites": 99, "instruments": 195, "modes": 10, "directions": 98},
+    "rover": {"rovers": 30, "waypoints": 190, "cameras": 95, "objectives": 190},
+}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much to measure."""
+
+    repetitions: int
+    read_sizes: dict[str, int]  # of the Rover task to read
+    read_characters: int  # that it has at least
+    blocks: int
+    plan_part: float  # of the largest sizes, for whole plans
+    growth_parts: tuple[float, ...]
+
+
+FULL = Sizes(
+    repetitions=7,
+    read_sizes={"rovers": 30, "waypoints": 300, "cameras": 95, "objectives": 300},
+    read_characters=3_000_000,
+    blocks=150,
+    plan_part=1,
+    growth_parts=(1 / 8, 1 / 4, 1 / 2, 1),
+)
+QUICK = Sizes(
+    repetitions=1,
+    read_sizes={"rovers": 2, "waypoints": 10, "cameras": 2, "objectives": 10},
+    read_characters=0,
+    blocks=8,
+    plan_part=0.02,
+    growth_parts=(0.01, 0.03),
+)
+
+
+# --- Results -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Seconds that Planlog takes for something, and those of something else."""
+
+    what: str
+    ours: float
+    other: float
+    other_name: str
+    required: float | None  # at least this many times as fast; None: only for information
+
+    @property
+    def ratio(self) -> float:
+        return self.other / self.ours
+
+    @property
+    def met(self) -> bool:
+        return self.required is None or self.ratio >= self.required
+
+
+@dataclass(frozen=True)
+class WholePlan:
+    """A solved task: what `planlog solve` takes from start to end, in a process of its own."""
+
+    task: str
+    outcome: str
+    steps: int
+    seconds: float  # with the start of Python
+    megabytes: float  # at the peak
+
+    @property
+    def met(self) -> bool:
+        return (
+            self.outcome == "solved"
+            and self.seconds < SECONDS_A_PLAN
+            and self.megabytes < MEGABYTES_A_PLAN
+        )
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """What a step of a whole plan costs, beside the mean number of actions that are derived."""
+
+    domain: str
+    sizes: str
+    objects: int
+    steps: int
+    actions: float
+    microseconds: float
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How many times as much a step takes in the largest task as in the smallest."""
+
+    domain: str
+    time: float
+    actions: float
+
+    @property
+    def met(self) -> bool:
+        return self.time <= CACHE_EFFECT * max(1.0, self.actions)
+
+
+# --- Measuring -----------------------------------------------------------------------------
+
+
+def best(repetitions: int, *sides: Callable[[], float]) -> list[float]:
+    """The least number of seconds that each side reports, over repetitions in turns."""
+    rounds = [[side() for side in sides] for _ in range(repetitions)]
+    return [min(times) for times in zip(*rounds, strict=True)]
+
+
+def timed(function: Callable[[], object]) -> Callable[[], float]:
+    """The function as one that reports how many seconds it took."""
+
+    def run() -> float:
+        start = time.perf_counter()
+        function()
+        return time.perf_counter() - start
+
+    return run
+
+
+def setting(name: str) -> tuple[Domain, Policy]:
+    """A shipped domain and its policy."""
+    domain = Domain.read(domains.path(name) / "domain.pddl")
+    return domain, Policy.read(domains.policy_path(name), domain)
+
+
+def generated(name: str, sizes: dict[str, int], seed: int) -> str:
+    return next(domains.generate(name, seed=seed, sizes=sizes))[1]
+
+
+def largest_generated(name: str, sizes: dict[str, int]) -> str:
+    """The longest of some tasks of these sizes, since they differ in what they hold and want."""
+    return max((generated(name, sizes, seed) for seed in range(5)), key=len)
+
+
+def part_of(name: str, part: float) -> dict[str, int]:
+    minimum = {size.name: size.minimum for size in domains.parameters(name)}
+    return {size: max(minimum[size], round(value * part)) for size, value in LARGEST[name].items()}
+
+
+def states_along(policy: Policy, task: Task) -> tuple[tuple[Action, ...], list[State]]:
+    """A plan of the policy, and the states before its actions."""
+    plan = execute(policy, task, rng=np.random.default_rng(0))
+    if not plan.solved:
+        raise SystemExit(f"{task.name}: {plan.outcome.value}")
+    walk = policy.start(task)
+    states = []
+    for action in plan.actions:
+        states.append(walk.state)
+        walk.apply(action)
+    return plan.actions, states
+
+
+# --- Reading -------------------------------------------------------------------------------
+
+
+def measure_reading(sizes: Sizes) -> Iterator[Ratio]:
+    """A task's text in memory to the task, the domain having been read before."""
+    from pypddl.formalism import Parser, ParserOptions
+
+    texts = (generated("rover", sizes.read_sizes, seed) for seed in itertools.count())
+    problem = next(text for text in texts if len(text) >= sizes.read_characters)
+    domain_text = (domains.path("rover") / "domain.pddl").read_text(encoding="utf-8")
+    domain = Domain.parse(domain_text)
+    options = ParserOptions()
+    options.strict = True  # as we do, check numbers and types of arguments
+
+    def theirs() -> float:
+        # A parser keeps what it has read, so each task gets a new one.
+        parser = Parser(domain_text, options)
+        return timed(lambda: parser.parse_task(problem))()
+
+    ours, other = best(sizes.repetitions, timed(lambda: domain.parse_task(problem)), theirs)
+    what = f"read a Rover task of {len(problem) / 1e6:.1f} MB"
+    yield Ratio(what, ours, other, "pypddl", required=5)
+
+
+# --- One state from scratch ----------------------------------------------------------------
+
+# The shipped policy, its actions' preconditions written out.
+BLOCKSWORLD_FOR_CLINGO = """
+placed_by_goal(A) :- on_table_goal(A).
+placed_by_goal(A) :- on_goal(A, _).
+reserved(B) :- on_goal(_, B).
+reserved(B) :- clear_goal(B).
+well_placed(A) :- on_table_ag(A).
+well_placed(A) :- on_ag(A, B), well_placed(B).
+well_placed(A) :- on_table(A), not placed_by_goal(A).
+well_placed(A) :- on(A, B), well_placed(B), not placed_by_goal(A), not reserved(B).
+unstack(A, B) :- arm_empty, on(A, B), clear(A), not well_placed(A).
+stack(A, B) :- holding(A), clear(B), on_ug(A, B), well_placed(B).
+pickup(A) :- arm_empty, on_table(A), clear(A), on_ug(A, B), well_placed(B), clear(B).
+putdown(A) :- holding(A), not stack(A, _).
+"""
+BLOCKSWORLD_ACTIONS = {"pickup": 1, "putdown": 1, "stack": 2, "unstack": 2}
+
+
+def facts_for_clingo(task: Task, state: State) -> str:
+    """The state's atoms, the goal's, and those of the goal by whether they are achieved."""
+    true, goal = set(task.atoms(state, static=True)), set(task.goals)
+    lines = []
+    for atoms, suffix in ((true, ""), (goal, "_goal"), (goal & true, "_ag"), (goal - true, "_ug")):
+        for atom in sorted(atoms):
+            name, *arguments = atom.strip("()").split()
+            row = f"({', '.join(arguments)})" if arguments else ""
+            lines.append(f"{name.replace('-', '_')}{suffix}{row}.")
+    return "\n".join(lines)
+
+
+def measure_scratch(sizes: Sizes) -> Iterator[Ratio]:
+    """All derived actions of states along a plan, each state evaluated from scratch."""
+    import clingo
+
+    domain, policy = setting("blocksworld")
+    task = domain.parse_task(generated("blocksworld", {"blocks": sizes.blocks}, seed=0))
+    _, states = states_along(policy, task)
+    states = states[:: max(1, len(states) // 8)]
+    facts = [facts_for_clingo(task, state) for state in states]
+
+    def prepared(text: str) -> clingo.Control:
+        control = clingo.Control(["--warn=none"])
+        control.add("base", [], BLOCKSWORLD_FOR_CLINGO + text)
+        return control
+
+    def grounded(control: clingo.Control) -> list[tuple[str, list[str]]]:
+        control.ground([("base", [])])
+        return [
+            (name, [argument.name for argument in atom.symbol.arguments])
+            for name, arity in BLOCKSWORLD_ACTIONS.items()
+            for atom in control.symbolic_atoms.by_signature(name, arity)
+        ]
+
+    for state, text in zip(states, facts, strict=True):
+        theirs = {Action(name, tuple(row)) for name, row in grounded(prepared(text))}
+        if theirs != set(policy.actions(task, state)):
+            raise SystemExit("clingo derives other actions: the policy has changed")
+
+    def all_of_clingo() -> None:
+        for text in facts:
+            grounded(prepared(text))
+
+    def grounding_alone() -> float:
+        controls = [prepared(text) for text in facts]
+        return timed(lambda: [grounded(control) for control in controls])()
+
+    ours, with_text, alone = best(
+        sizes.repetitions,
+        timed(lambda: [policy.actions(task, state) for state in states]),
+        timed(all_of_clingo),
+        grounding_alone,
+    )
+    what = f"one state from scratch, {sizes.blocks} blocks: derived actions"
+    n = len(states)
+    yield Ratio(what, ours / n, with_text / n, "clingo: add, ground, read atoms", required=10)
+    yield Ratio(what, ours / n, alone / n, "clingo: ground, read atoms", required=None)
+
+
+# --- One step ------------------------------------------------------------------------------
+
+
+def measure_step(sizes: Sizes) -> Iterator[Ratio]:
+    """The mean over a whole plan of one step, against evaluation of the same states."""
+    domain, policy = setting("blocksworld")
+    task = domain.parse_task(generated("blocksworld", {"blocks": sizes.blocks}, seed=0))
+    plan, states = states_along(policy, task)
+    numbered = [
+        (domain.action_ids[action.name], [task.object_id(name) for name in action.arguments])
+        for action in plan
+    ]
+
+    def core_steps() -> float:
+        walk = policy.start(task).core
+        start = time.perf_counter()
+        for schema, arguments in numbered:
+            walk.apply(schema, arguments)
+            walk.action_count  # noqa: B018 (what the policy derives is known now)
+        return time.perf_counter() - start
+
+    def core_scratch() -> float:
+        walk = policy.start(task).core
+        start = time.perf_counter()
+        for state in states:
+            walk.start(state.atoms)
+            walk.action_count  # noqa: B018
+        return time.perf_counter() - start
+
+    def public_steps() -> float:
+        walk = policy.start(task)
+        start = time.perf_counter()
+        for action in plan:
+            walk.apply(action)
+            walk.action_count  # noqa: B018
+        return time.perf_counter() - start
+
+    def public_scratch() -> float:
+        walk = policy.start(task)
+        start = time.perf_counter()
+        for state in states:
+            walk.restart(state)
+            walk.action_count  # noqa: B018
+        return time.perf_counter() - start
+
+    n = len(plan)
+    what = f"one step, {sizes.blocks} blocks"
+    steps, scratch = (t / n for t in best(sizes.repetitions, core_steps, core_scratch))
+    yield Ratio(f"{what}: the core", steps, scratch, "from scratch", required=20)
+    steps, scratch = (t / n for t in best(sizes.repetitions, public_steps, public_scratch))
+    yield Ratio(f"{what}: Walk.apply", steps, scratch, "Walk.restart", required=None)
+
+
+# --- Whole plans ---------------------------------------------------------------------------
+
+# `planlog solve`, and then the peak of the memory of this process. (Its parent would see its
+# own memory in that of its child.)
+SOLVE = """
+import atexit, resource, sys
+from pathlib import Path
+def report():
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        kilobytes = next(line.split()[1] for line in lines if line.startswith("VmHWM:"))
+    except OSError:
+        kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(kilobytes, file=sys.stderr)
+atexit.register(report)
+from planlog.cli import main
+main()
+"""
+
+
+def measure_plans(sizes: Sizes) -> Iterator[WholePlan]:
+    """Tasks of the largest sizes of the IPC, solved from the command line."""
+    for name in LARGEST:
+        measured = part_of(name, sizes.plan_part)
+        problem = largest_generated(name, measured)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "problem.pddl")
+            file.write_text(problem, encoding="utf-8")
+            domain = domains.path(name) / "domain.pddl"
+            command = [sys.executable, "-c", SOLVE, "solve", str(domain), str(file), "--json"]
+            runs = []
+            for _ in range(min(3, sizes.repetitions)):
+                start = time.perf_counter()
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                runs.append(time.perf_counter() - start)
+        if not done.stdout:
+            raise SystemExit(done.stderr)
+        report = json.loads(done.stdout)
+        kilobytes = int(done.stderr.split()[-1])
+        yield WholePlan(
+            described(name, measured),
+            report["outcome"],
+            report["steps"],
+            min(runs),
+            kilobytes / 1024,
+        )
+
+
+def described(name: str, sizes: dict[str, int]) -> str:
+    return f"{name}: " + ", ".join(f"{number} {what}" for what, number in sizes.items())
+
+
+def measure_growth(sizes: Sizes) -> Iterator[StepCost]:
+    """Steps of whole plans of growing tasks: draw an action, apply it, in the core."""
+    for name, part in itertools.product(LARGEST, sizes.growth_parts):
+        domain, policy = setting(name)
+        measured = part_of(name, part)
+        task = domain.parse_task(largest_generated(name, measured))
+        walk = policy.start(task)
+        counts = []
+        while not walk.is_goal:
+            counts.append(walk.action_count)
+            walk.core.apply(*walk.core.sample(len(counts)))
+
+        def steps(policy: Policy = policy, task: Task = task, keys: int = len(counts)) -> float:
+            walk = policy.start(task).core
+            start = time.perf_counter()
+            for key in range(1, keys + 1):
+                walk.apply(*walk.sample(key))
+            return time.perf_counter() - start
+
+        (seconds,) = best(min(3, sizes.repetitions), steps)
+        values = ", ".join(str(value) for value in measured.values())
+        yield StepCost(
+            name,
+            values,
+            len(task.objects),
+            len(counts),
+            float(np.mean(counts)),
+            seconds / len(counts) * 1e6,
+        )
+
+
+def growth(costs: Iterable[StepCost]) -> Iterator[Growth]:
+    for name, group in itertools.groupby(costs, key=lambda cost: cost.domain):
+        first, *_, last = group
+        yield Growth(name, last.microseconds / first.microseconds, last.actions / first.actions)

@@ -1,0 +1,137 @@
+"""How fast Planlog is, against other implementations and against itself.
+
+Both sides of every ratio are measured in the same run, on the same inputs, in turns, and the
+best of several repetitions counts, since other work on the machine can only slow things down.
+Exits with 1 if a required speed is missed.
+
+    python benchmarks/speed.py
+    python benchmarks/speed.py --only read step --json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from dataclasses import asdict
+
+from rich.console import Console
+from rich.table import Table
+
+from measures import (
+    FULL,
+    MEGABYTES_A_PLAN,
+    QUICK,
+    SECONDS_A_PLAN,
+    Growth,
+    Ratio,
+    StepCost,
+    WholePlan,
+    growth,
+    measure_growth,
+    measure_plans,
+    measure_reading,
+    measure_scratch,
+    measure_step,
+)
+
+RATIOS = {"read": measure_reading, "scratch": measure_scratch, "step": measure_step}
+PARTS = (*RATIOS, "plans", "growth")
+
+
+def verdict(met: bool) -> str:
+    return "[green]yes" if met else "[bold red]no"
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.1f} µs"
+
+
+def show_ratios(console: Console, ratios: list[Ratio]) -> None:
+    table = Table("what", "Planlog", "other", "", "times as fast", "required", "met")
+    for r in ratios:
+        table.add_row(
+            r.what,
+            duration(r.ours),
+            duration(r.other),
+            r.other_name,
+            f"{r.ratio:.1f}",
+            "" if r.required is None else f"{r.required:g}",
+            "" if r.required is None else verdict(r.met),
+        )
+    console.print(table)
+
+
+def show_plans(console: Console, plans: list[WholePlan]) -> None:
+    limits = f"< {SECONDS_A_PLAN} s, < {MEGABYTES_A_PLAN} MB"
+    table = Table("whole plan, from the command line", "outcome", "steps", "s", "MB", limits)
+    for p in plans:
+        table.add_row(
+            p.task,
+            p.outcome,
+            str(p.steps),
+            f"{p.seconds:.2f}",
+            f"{p.megabytes:.0f}",
+            verdict(p.met),
+        )
+    console.print(table)
+
+
+def show_growth(console: Console, costs: list[StepCost], grown: list[Growth]) -> None:
+    table = Table("domain", "sizes", "objects", "steps", "derived actions", "µs/step", "µs/action")
+    for c in costs:
+        table.add_row(
+            c.domain,
+            c.sizes,
+            str(c.objects),
+            str(c.steps),
+            f"{c.actions:.1f}",
+            f"{c.microseconds:.1f}",
+            f"{c.microseconds / c.actions:.2f}",
+        )
+    console.print(table)
+    table = Table("smallest to largest", "derived actions", "time per step", "grows no faster")
+    for g in grown:
+        table.add_row(g.domain, f"× {g.actions:.1f}", f"× {g.time:.1f}", verdict(g.met))
+    console.print(table)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--no-fail", action="store_true", help="exit with 0 whatever the speed")
+    parser.add_argument("--quick", action="store_true", help="tiny tasks: does the script work?")
+    arguments = parser.parse_args()
+    sizes = QUICK if arguments.quick else FULL
+
+    ratios = [r for part, f in RATIOS.items() if part in arguments.only for r in f(sizes)]
+    plans = list(measure_plans(sizes)) if "plans" in arguments.only else []
+    costs = list(measure_growth(sizes)) if "growth" in arguments.only else []
+    grown = list(growth(costs))
+
+    if arguments.json:
+        everything = {
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "ratios": [{**asdict(r), "ratio": r.ratio, "met": r.met} for r in ratios],
+            "plans": [{**asdict(p), "met": p.met} for p in plans],
+            "steps": [asdict(c) for c in costs],
+            "growth": [{**asdict(g), "met": g.met} for g in grown],
+        }
+        print(json.dumps(everything, indent=2))
+    else:
+        console = Console(width=None if sys.stdout.isatty() else 140)
+        if ratios:
+            show_ratios(console, ratios)
+        if plans:
+            show_plans(console, plans)
+        if costs:
+            show_growth(console, costs, grown)
+    met = all(result.met for result in (*ratios, *plans, *grown))
+    return 0 if met or arguments.no_fail or arguments.quick else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
