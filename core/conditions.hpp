@@ -7,9 +7,6 @@
 //   (forall (y) A)      not aux(x), where aux(x) <- not A
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "pddl_names.hpp"
 
 namespace planlog {
@@ -18,23 +15,20 @@ namespace planlog {
 struct Condition {
     enum class Kind : uint8_t { Literal, And, Or, Exists, NotExists };
 
-    Kind kind = Kind::And;            // without children: true; an Or without children: false
-    Literal literal;                  // its variables are numbers of the scope
-    std::vector<uint32_t> variables;  // quantified ones, numbers of the scope
-    std::vector<Condition> children;  // one for the quantifiers
-
-    bool is_true() const { return kind == Kind::And && children.empty(); }
-    bool is_false() const { return kind == Kind::Or && children.empty(); }
+    Kind kind = Kind::And;              // without children: true; an Or without children: false
+    Literal literal{};                  // its variables are numbers of the scope
+    std::vector<uint32_t> variables{};  // quantified ones, numbers of the scope
+    std::vector<Condition> children{};  // one for the quantifiers
 };
 
 // Reads the condition, or its negation. Mistakes are reported and read as true.
 Condition read_condition(Context& context, Scope& scope, Expr expr, bool negated = false);
 
-// Writes auxiliary predicates and axioms to the end of the given lists. Their predicates
-// are numbered from `first_id`.
+// Writes auxiliary predicates and axioms to the end of the given lists. Its predicates
+// are numbered on from `first_id`.
 class ConditionCompiler {
-public:
-    ConditionCompiler(std::vector<Predicate>& predicates, uint32_t first_id,
+  public:
+    ConditionCompiler(std::vector<Predicate>& predicates, size_t first_id,
                       std::vector<Axiom>& axioms)
         : predicates_(predicates), first_id_(first_id), axioms_(axioms) {}
 
@@ -49,7 +43,7 @@ public:
     // is still reasonable: a small text must not make a huge domain.
     bool charge(size_t amount);
 
-private:
+  private:
     void add_axioms(PredicateId head, size_t arity, std::vector<uint32_t> variables,
                     const Condition& condition);
     void append(const Condition& condition, std::vector<Literal>& body,
@@ -57,12 +51,11 @@ private:
     Literal auxiliary(const Condition& condition);
 
     std::vector<Predicate>& predicates_;
-    uint32_t first_id_;
+    size_t first_id_;
     std::vector<Axiom>& axioms_;
     const Scope* scope_ = nullptr;
     std::string owner_;
     size_t copied_ = 0;
-    uint32_t named_ = 0;
 };
 
 }  // namespace planlog

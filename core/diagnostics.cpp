@@ -4,27 +4,27 @@
 
 namespace planlog {
 
+std::pair<uint32_t, uint32_t> locate(std::string_view text, size_t position) {
+    const std::string_view before = text.substr(0, position);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0
+    return {static_cast<uint32_t>(line), static_cast<uint32_t>(before.size() - line_begin + 1)};
+}
+
 void Reporter::add(Severity severity, size_t begin, size_t end, std::string message,
                    std::string hint) {
     if (severity != Severity::Warning) failed_ = true;
     if (full()) return;
     ++count_;
-    begin = std::min(begin, text_.size());
-    const std::string_view before = text_.substr(0, begin);
-    const size_t line = 1 + static_cast<size_t>(std::count(before.begin(), before.end(), '\n'));
-    const size_t newline = before.rfind('\n');
-    const size_t line_begin = newline == std::string_view::npos ? 0 : newline + 1;
+    const auto [line, column] = locate(text_, begin);
     // Only the first line of a longer range is underlined.
     const size_t line_end = std::min(text_.find('\n', begin), text_.size());
     const size_t length = std::max<size_t>(1, std::min(end, line_end) - begin);
-    diagnostics_.push_back({severity, static_cast<uint32_t>(line),
-                            static_cast<uint32_t>(begin - line_begin + 1),
-                            static_cast<uint32_t>(length), std::move(message), std::move(hint)});
+    diagnostics_.push_back({severity, line, column, static_cast<uint32_t>(length),
+                            std::move(message), std::move(hint)});
 }
 
 namespace {
-
-constexpr size_t longest_compared = 64;
 
 // Insertions, deletions, substitutions and swaps of neighbours that turn a into b.
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -33,8 +33,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     for (size_t i = 1; i <= a.size(); ++i) {
         current[0] = i;
         for (size_t j = 1; j <= b.size(); ++j) {
-            current[j] = std::min({previous[j] + 1, current[j - 1] + 1,
-                                   previous[j - 1] + (a[i - 1] != b[j - 1])});
+            const size_t substituted = previous[j - 1] + (a[i - 1] != b[j - 1]);
+            current[j] = std::min({previous[j] + 1, current[j - 1] + 1, substituted});
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 current[j] = std::min(current[j], two_back[j - 2] + 1);
         }
@@ -47,37 +47,32 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates) {
-    if (name.size() > longest_compared) return {};
+    constexpr size_t longest_compared = 64;
     size_t best = std::max<size_t>(1, name.size() / 3) + 1;
     std::string_view nearest;
     for (std::string_view candidate : candidates) {
-        const size_t difference = candidate.size() > name.size() ? candidate.size() - name.size()
-                                                                 : name.size() - candidate.size();
-        if (difference > best || candidate.size() > longest_compared) continue;
+        const size_t longer = std::max(name.size(), candidate.size());
+        const size_t shorter = std::min(name.size(), candidate.size());
+        if (longer > longest_compared || longer - shorter > best) continue;
         const size_t distance = edit_distance(name, candidate);
         // Ties go to the alphabetically first, so that the answer does not depend on hashing.
         const bool first_of_ties = distance == best && !nearest.empty() && candidate < nearest;
-        if (distance < best || first_of_ties) {
-            best = distance;
-            nearest = candidate;
-        }
+        if (distance >= best && !first_of_ties) continue;
+        best = distance;
+        nearest = candidate;
     }
-    return nearest.empty() ? std::string{} : "did you mean " + quoted(nearest) + "?";
+    return nearest.empty() ? "" : "did you mean " + quoted(nearest) + "?";
 }
 
 std::string did_you_mean(std::string_view name, const Names& candidates) {
     std::vector<std::string_view> names;
-    names.reserve(candidates.size());
     for (const auto& [candidate, id] : candidates) names.push_back(candidate);
     return did_you_mean(name, names);
 }
 
 std::string quoted(std::string_view text) {
     constexpr size_t shown = 60;
-    std::string result = "'";
-    result += text.substr(0, shown);
-    if (text.size() > shown) result += "...";
-    return result + "'";
+    return "'" + std::string(text.substr(0, shown)) + (text.size() > shown ? "...'" : "'");
 }
 
 }  // namespace planlog

@@ -13,23 +13,25 @@ namespace planlog {
 // Turns byte ranges of a text into diagnostics. After `limit` of them it is full and
 // drops the rest; readers then stop early.
 class Reporter {
-public:
+  public:
     static constexpr size_t limit = 50;
 
     Reporter(std::string_view text, std::vector<Diagnostic>& diagnostics)
         : text_(text), diagnostics_(diagnostics) {}
 
-    void add(Severity severity, size_t begin, size_t end, std::string message,
-             std::string hint = {});
+    void add(Severity severity, size_t begin, size_t end, std::string message, std::string hint);
     bool full() const { return count_ >= limit; }
     bool failed() const { return failed_; }
 
-private:
+  private:
     std::string_view text_;
     std::vector<Diagnostic>& diagnostics_;
     size_t count_ = 0;
     bool failed_ = false;
 };
+
+// Line and column of a byte of the text, both counted from 1.
+std::pair<uint32_t, uint32_t> locate(std::string_view text, size_t position);
 
 // Names in lower case to their ids; the views must outlive the map.
 using Names = std::unordered_map<std::string_view, uint32_t>;

@@ -5,6 +5,7 @@
 namespace planlog {
 
 void ActionReader::read(Expr section) {
+    static const std::vector<std::string_view> known = {":parameters", ":precondition", ":effect"};
     const std::vector<Expr> members = section.members();
     if (members.size() < 2 || !is_name(members[1].text())) {
         context_.error(section, "expected '(:action NAME ...)'");
@@ -13,56 +14,47 @@ void ActionReader::read(Expr section) {
     action_ = {};
     action_.name = members[1].text();
     scope_ = {};
-    if (!action_names_.emplace(members[1].text(), 0).second)
-        context_.error(members[1], "action " + describe(members[1]) + " is declared twice");
-
-    static const std::vector<std::string_view> known = {":parameters", ":precondition", ":effect"};
+    context_.declare(names_, members[1], "action", 0);
     std::optional<Expr> parts[3];
-    for (size_t i = 2; i < members.size(); ++i) {
+    for (size_t i = 2; i < members.size(); i += 2) {
         const Expr keyword = members[i];
         const auto found = std::find(known.begin(), known.end(), keyword.text());
         if (found == known.end()) {
-            if (keyword.is(":vars") || keyword.is(":duration") || keyword.is(":condition"))
-                context_.unsupported(keyword, describe(keyword) + " in actions is");
-            else
-                context_.error(keyword,
-                               "expected ':parameters', ':precondition' or ':effect', found " +
-                                   describe(keyword),
-                               did_you_mean(keyword.text(), known));
-            return;
-        }
-        if (i + 1 == members.size() || !members[i + 1].is_list()) {
-            context_.error(keyword, "expected a list in parentheses after " + describe(keyword));
+            context_.error(
+                keyword,
+                "expected ':parameters', ':precondition' or ':effect', found " + describe(keyword),
+                did_you_mean(keyword.text(), known));
             return;
         }
         std::optional<Expr>& part = parts[found - known.begin()];
         if (part) context_.error(keyword, "second " + describe(keyword) + " of this action");
-        part = members[++i];
+        if (i + 1 == members.size() || !members[i + 1].is_list()) {
+            context_.error(keyword, "expected a list in parentheses after " + describe(keyword));
+            return;
+        }
+        part = members[i + 1];
     }
     if (!parts[0]) {
         context_.error(members[1], "action " + describe(members[1]) + " has no ':parameters'",
                        "write ':parameters ()' if it takes none");
         return;
     }
-    action_.parameters = context_.read_parameter_list(*parts[0]);
+    action_.parameters = context_.read_parameters(parts[0]->first(), parts[0]->end());
     scope_.open(action_.parameters);
     if (parts[1]) {
         const Condition condition = read_condition(context_, scope_, *parts[1]);
         if (!context_.report.failed())
             action_.precondition = compiler_.literals(condition, scope_, action_.name);
     }
-    if (parts[2]) {
-        Surroundings nothing;
-        read_effect(*parts[2], nothing);
-    }
-    if (!compiler_.charge(0)) context_.error(section, too_large);
+    Surroundings nothing;
+    if (parts[2]) read_effect(*parts[2], nothing);
+    if (!compiler_.charge(0)) context_.error(section, "the action is too large");
     domain_.actions.push_back(std::move(action_));
 }
 
 void ActionReader::read_effect(Expr expr, Surroundings& around) {
-    if (context_.report.full()) return;
     const std::string_view head = expr.head();
-    if (expr.is_list() && expr.first() == expr.end()) return;
+    if (context_.report.full() || (expr.is_list() && expr.first() == expr.end())) return;
     if (head == "and") {
         for (Expr part = expr.first().next(); part != expr.end(); part = part.next())
             read_effect(part, around);
@@ -73,45 +65,37 @@ void ActionReader::read_effect(Expr expr, Surroundings& around) {
     } else if (head == "increase") {
         read_cost(expr, around);
     } else if (head == "not") {
-        const std::vector<Expr> members = expr.members();
-        if (members.size() == 2)
-            read_atom_effect(members[1], true, around);
-        else
-            context_.error(expr,
-                           "'not' takes one atom, found " + std::to_string(members.size() - 1));
+        if (context_.has_form(expr, 2, "(not (PREDICATE ...))"))
+            read_change(expr.first().next(), true, around);
     } else {
-        read_atom_effect(expr, false, around);
+        read_change(expr, false, around);
     }
 }
 
 void ActionReader::read_forall(Expr expr, Surroundings& around) {
-    const std::vector<Expr> members = expr.members();
-    if (members.size() != 3) {
-        context_.error(expr, "expected '(forall (VARIABLES) EFFECT)', found " +
-                                 count_of(members.size() - 1, "part"));
+    if (!context_.has_form(expr, 3, "(forall (VARIABLES) EFFECT)")) return;
+    const Expr list = expr.members()[1];
+    if (!list.is_list()) {
+        context_.error(list, "expected '(VARIABLES)', found " + describe(list));
         return;
     }
-    const std::vector<Parameter> variables = context_.read_parameter_list(members[1]);
-    const std::vector<uint32_t> numbers = scope_.open(variables);
     const size_t outer = around.quantified.size();
+    const auto variables = context_.read_parameters(list.first(), list.end());
+    const std::vector<uint32_t> numbers = scope_.open(variables);
+    effect_numbers_.resize(scope_.variables().size());
     for (size_t i = 0; i < numbers.size(); ++i) {
-        effect_numbers_.resize(scope_.variables().size());
         effect_numbers_[numbers[i]] =
             static_cast<uint32_t>(action_.parameters.size() + around.quantified.size());
         around.quantified.push_back(variables[i]);
     }
-    read_effect(members[2], around);
+    read_effect(list.next(), around);
     around.quantified.resize(outer);
     scope_.close(numbers);
 }
 
 void ActionReader::read_when(Expr expr, Surroundings& around) {
+    if (!context_.has_form(expr, 3, "(when CONDITION EFFECT)")) return;
     const std::vector<Expr> members = expr.members();
-    if (members.size() != 3) {
-        context_.error(expr, "expected '(when CONDITION EFFECT)', found " +
-                                 count_of(members.size() - 1, "part"));
-        return;
-    }
     const Condition condition = read_condition(context_, scope_, members[1]);
     const size_t outer = around.condition.size();
     if (!context_.report.failed()) {
@@ -125,46 +109,29 @@ void ActionReader::read_when(Expr expr, Surroundings& around) {
 }
 
 void ActionReader::read_cost(Expr expr, const Surroundings& around) {
-    const std::vector<Expr> members = expr.members();
-    if (members.size() != 3) {
-        context_.error(expr, "expected '(increase (total-cost) AMOUNT)', found " +
-                                 count_of(members.size() - 1, "part"));
+    if (!context_.has_form(expr, 3, "(increase (total-cost) AMOUNT)")) return;
+    const Expr increased = expr.members()[1], amount = increased.next();
+    if (increased.head() != "total-cost") {
+        context_.unsupported(expr, "numeric effects other than on '(total-cost)' are");
         return;
     }
-    if (members[1].head() != "total-cost" || members[1].members().size() != 1) {
-        if (context_.functions.contains(members[1].head()))
-            context_.unsupported(expr, "numeric effects other than on '(total-cost)' are");
-        else
-            context_.error(members[1], "expected '(total-cost)', found " + describe(members[1]));
-        return;
-    }
-    const Expr amount = members[2];
-    CostEffect cost{around.quantified, around.condition, true, 0, 0, {}};
-    if (!amount.is_list()) {
-        const std::optional<double> number = parse_number(amount.text());
-        if (!number || *number < 0)
-            context_.error(amount, "expected a number that is not negative or a function, found " +
-                                       describe(amount));
-        else
-            cost.constant = *number;
+    context_.has_form(increased, 1, "(total-cost)");
+    CostEffect cost{around.quantified, around.condition, !amount.is_list(), 0, 0, {}};
+    if (cost.is_constant) {
+        cost.constant = parse_number(amount.text()).value_or(-1);
+        if (cost.constant < 0)
+            context_.error(amount,
+                           "expected a number that is not negative or '(FUNCTION ...)', "
+                           "found " +
+                               describe(amount));
     } else if (amount.head() == "+" || amount.head() == "-" || amount.head() == "*" ||
-               amount.head() == "/") {
-        context_.unsupported(amount, "arithmetic in costs is");
-    } else if (amount.head() == "total-cost") {
-        context_.unsupported(amount, "costs that depend on '(total-cost)' are");
-    } else {
-        const auto found = context_.functions.find(amount.head());
-        if (found == context_.functions.end()) {
-            if (amount.head().empty())
-                context_.error(amount, "expected '(function ...)', found " + describe(amount));
-            else
-                context_.unknown(amount.first(), "function", amount.head(), context_.functions);
-            return;
-        }
-        cost.is_constant = false;
-        cost.function = found->second;
-        context_.read_arguments(amount, "function",
-                                domain_.functions[found->second].parameters, scope_, cost.terms);
+               amount.head() == "/" || amount.head() == "total-cost") {
+        context_.unsupported(amount, "costs other than a number or a function are");
+    } else if (const auto function = context_.find_function(amount)) {
+        cost.function = *function;
+        const auto& parameters = domain_.functions[*function].parameters;
+        cost.terms =
+            context_.read_terms(amount, "function", parameters, scope_).value_or(cost.terms);
     }
     if (context_.report.failed()) return;
     renumber(cost.terms);
@@ -172,30 +139,13 @@ void ActionReader::read_cost(Expr expr, const Surroundings& around) {
         action_.costs.push_back(std::move(cost));
 }
 
-void ActionReader::read_atom_effect(Expr expr, bool negated, const Surroundings& around) {
-    static constexpr std::string_view numeric[] = {"decrease", "assign", "scale-up", "scale-down"};
-    const std::string_view head = expr.head();
-    if (std::find(std::begin(numeric), std::end(numeric), head) != std::end(numeric)) {
-        context_.unsupported(expr, "numeric effects (" + describe(expr.first()) + ") are");
-        return;
-    }
-    if (!context_.predicates.contains(head) &&
-        (head == "oneof" || head == "probabilistic" || head == "at" || head == "or")) {
-        context_.unsupported(expr, "effects with " + describe(expr.first()) + " are");
-        return;
-    }
-    if (head == "=") {
-        context_.error(expr, "'=' cannot be changed by an effect");
-        return;
-    }
+void ActionReader::read_change(Expr expr, bool negated, const Surroundings& around) {
     std::optional<Literal> atom = context_.read_atom(expr, scope_);
     if (!atom) return;
     Predicate& predicate = domain_.predicates[index(atom->predicate)];
-    if (predicate.kind == PredicateKind::Derived) {
+    if (predicate.kind == PredicateKind::Derived)
         context_.error(expr, "derived predicate " + describe(expr.first()) +
                                  " cannot be changed by an effect");
-        return;
-    }
     predicate.fluent = true;
     for (size_t i = 0; i < atom->terms.size() && !negated; ++i)
         if (context_.fit(atom->terms[i], predicate.parameters[i].types, scope_) != Fit::Always)

@@ -17,36 +17,32 @@ class Document;
 
 // A token or a list of a document.
 class Expr {
-public:
+  public:
     Expr(const Document& document, uint32_t node) : document_(&document), node_(node) {}
 
     bool is_list() const;
     size_t begin_byte() const;
     size_t end_byte() const;
-    // The token in lower case; of a list, all its text.
-    std::string_view text() const;
-    // The same as written by the user.
-    std::string_view written() const;
+    std::string_view text() const;     // the token in lower case; of a list, all its text
+    std::string_view written() const;  // the same as written by the user
     bool is(std::string_view token) const { return !is_list() && text() == token; }
     // The first member of a list if that is a token, else an empty text.
     std::string_view head() const;
     // The members of a list; a token has none.
     std::vector<Expr> members() const;
-    // First member and next sibling, for walking through long lists; both may be `end()`.
+    // First member and next sibling, for walking through long lists; both may be end().
     Expr first() const { return {*document_, node_ + 1}; }
     Expr next() const;
     Expr end() const { return next(); }
     bool operator==(const Expr& other) const { return node_ == other.node_; }
 
-private:
+  private:
     const Document* document_;
     uint32_t node_;
 };
 
 class Document {
-public:
-    static constexpr size_t max_depth = 250;
-
+  public:
     explicit Document(std::string_view text);
     Document(const Document&) = delete;
     Document& operator=(const Document&) = delete;
@@ -55,25 +51,17 @@ public:
     bool parse(Reporter& report);
     Expr root() const { return {*this, 0}; }
 
-private:
+  private:
     friend class Expr;
     struct Node {
-        uint32_t begin;
-        uint32_t end;
-        uint32_t next;  // the node after this one and all its members
+        uint32_t begin, end;  // bytes
+        uint32_t next;        // the node after this one and all its members
         bool is_list;
     };
-
-    bool open_list(size_t position, Reporter& report);
-    bool close_list(size_t position, Reporter& report);
-    bool add_token(size_t begin, size_t end, Reporter& report);
-    bool report_text_after_end(size_t begin, size_t end, Reporter& report);
-    std::string place(size_t position) const;
 
     std::string_view text_;
     std::string lower_;
     std::vector<Node> nodes_;
-    std::vector<uint32_t> open_;  // lists not closed yet, outermost first
 };
 
 inline bool Expr::is_list() const { return document_->nodes_[node_].is_list; }
@@ -81,16 +69,13 @@ inline size_t Expr::begin_byte() const { return document_->nodes_[node_].begin; 
 inline size_t Expr::end_byte() const { return document_->nodes_[node_].end; }
 inline Expr Expr::next() const { return {*document_, document_->nodes_[node_].next}; }
 inline std::string_view Expr::text() const {
-    const Document::Node& node = document_->nodes_[node_];
-    return {document_->lower_.data() + node.begin, node.end - node.begin};
+    return {document_->lower_.data() + begin_byte(), end_byte() - begin_byte()};
 }
 inline std::string_view Expr::written() const {
-    const Document::Node& node = document_->nodes_[node_];
-    return document_->text_.substr(node.begin, node.end - node.begin);
+    return document_->text_.substr(begin_byte(), end_byte() - begin_byte());
 }
 inline std::string_view Expr::head() const {
-    if (!is_list() || first() == end() || first().is_list()) return {};
-    return first().text();
+    return !is_list() || first() == end() || first().is_list() ? "" : first().text();
 }
 
 }  // namespace planlog

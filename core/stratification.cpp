@@ -1,104 +1,70 @@
 #include "stratification.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace planlog {
 
 namespace {
 
-struct Edge {
-    uint32_t to;
+// A literal in the body of an axiom: the predicate that is defined needs another one.
+struct Need {
+    uint32_t from, to;
     bool negated;
 };
-using Graph = std::vector<std::vector<Edge>>;
+using Needs = std::vector<std::vector<Need>>;  // by the predicate that needs
 
-// For each predicate the number of its strongly connected component (Tarjan's algorithm,
-// with a stack of its own since chains of predicates can be long).
-std::vector<uint32_t> components(const Graph& graph) {
-    constexpr uint32_t unseen = UINT32_MAX;
-    std::vector<uint32_t> order(graph.size(), unseen), low(graph.size()), component(graph.size());
-    std::vector<bool> on_stack(graph.size());
-    std::vector<uint32_t> stack;
-    std::vector<std::pair<uint32_t, size_t>> calls;  // a predicate and its next edge
-    uint32_t visited = 0, found = 0;
-    for (uint32_t root = 0; root < graph.size(); ++root) {
-        if (order[root] != unseen) continue;
-        calls.push_back({root, 0});
-        while (!calls.empty()) {
-            auto& [node, edge] = calls.back();
-            if (edge == 0) {
-                order[node] = low[node] = visited++;
-                stack.push_back(node);
-                on_stack[node] = true;
-            } else {
-                const uint32_t to = graph[node][edge - 1].to;
-                if (on_stack[to]) low[node] = std::min(low[node], low[to]);
-            }
-            while (edge < graph[node].size() && order[graph[node][edge].to] != unseen) {
-                const uint32_t to = graph[node][edge++].to;
-                if (on_stack[to]) low[node] = std::min(low[node], order[to]);
-            }
-            if (edge < graph[node].size()) {
-                calls.push_back({graph[node][edge++].to, 0});
-                continue;
-            }
-            if (low[node] == order[node]) {
-                for (bool more = true; more;) {
-                    const uint32_t member = stack.back();
-                    stack.pop_back();
-                    on_stack[member] = false;
-                    component[member] = found;
-                    more = member != node;
-                }
-                ++found;
-            }
-            calls.pop_back();
-        }
+// Drops, again and again, predicates that need no other: they are on no cycle.
+void drop_acyclic(Needs& needs) {
+    std::vector<std::vector<uint32_t>> needed_by(needs.size());
+    std::vector<size_t> open(needs.size());
+    std::vector<uint32_t> done;
+    for (uint32_t i = 0; i < needs.size(); ++i) {
+        for (const Need need : needs[i]) needed_by[need.to].push_back(i);
+        open[i] = needs[i].size();
+        if (open[i] == 0) done.push_back(i);
     }
-    return component;
+    for (size_t i = 0; i < done.size(); ++i)
+        for (const uint32_t user : needed_by[done[i]])
+            if (--open[user] == 0) done.push_back(user);
+    for (const uint32_t predicate : done) needs[predicate].clear();
 }
 
-// A shortest way from one predicate to another of its component, as edges.
-std::vector<Edge> shortest_path(const Graph& graph, const std::vector<uint32_t>& component,
-                                uint32_t from, uint32_t to) {
-    if (from == to) return {};
-    std::vector<Edge> reached_by(graph.size());  // here `to` is where the edge comes from
-    std::vector<bool> seen(graph.size());
-    std::vector<uint32_t> queue = {from};
-    seen[from] = true;
-    for (size_t i = 0; i < queue.size() && !seen[to]; ++i) {
-        for (const Edge edge : graph[queue[i]]) {
-            if (seen[edge.to] || component[edge.to] != component[from]) continue;
-            seen[edge.to] = true;
-            reached_by[edge.to] = {queue[i], edge.negated};
-            queue.push_back(edge.to);
+// A shortest cycle that begins with this need, or nothing.
+std::vector<Need> cycle_through(const Needs& needs, Need first) {
+    std::vector<std::optional<Need>> reached_by(needs.size());
+    std::vector<uint32_t> queue = {first.to};
+    reached_by[first.to] = first;
+    for (size_t i = 0; i < queue.size() && queue[i] != first.from; ++i) {
+        for (const Need need : needs[queue[i]]) {
+            if (reached_by[need.to]) continue;
+            reached_by[need.to] = need;
+            queue.push_back(need.to);
         }
     }
-    std::vector<Edge> path;
-    for (uint32_t node = to; node != from; node = reached_by[node].to)
-        path.push_back({node, reached_by[node].negated});
-    std::reverse(path.begin(), path.end());
-    return path;
+    std::vector<Need> cycle;
+    if (!reached_by[first.from]) return cycle;
+    for (uint32_t at = first.from; cycle.empty() || at != first.from; at = cycle.back().from)
+        cycle.push_back(*reached_by[at]);
+    std::reverse(cycle.begin(), cycle.end());
+    return cycle;
 }
 
-// The cycle in the words of the user: auxiliary predicates are passed over, a step is
-// negated if an odd number of the negations within it is.
-NegativeCycle describe_cycle(const Domain& domain, std::vector<Edge> cycle) {
-    const auto declared = [&](Edge edge) {
-        return domain.predicates[edge.to].kind == PredicateKind::Derived;
+// The cycle in the words of the user: auxiliary predicates are passed over, and a step is
+// negated if an odd number of its negations is.
+NegativeCycle describe(const Domain& domain, std::vector<Need> cycle) {
+    const auto declared = [&](Need need) {
+        return domain.predicates[need.to].kind == PredicateKind::Derived;
     };
-    // Auxiliary predicates depend on later ones only, so each cycle has a declared one.
+    // Auxiliary predicates only need parts of their condition, so a declared one is on the cycle.
     std::rotate(cycle.begin(), std::find_if(cycle.begin(), cycle.end(), declared) + 1, cycle.end());
-    NegativeCycle result{PredicateId{cycle.back().to}, {}, true};
     const auto name = [&](uint32_t id) { return "'" + domain.predicates[id].name + "'"; };
-    result.path = name(cycle.back().to);
+    NegativeCycle result{PredicateId{cycle[0].from}, name(cycle[0].from), true};
     bool negated = false;
-    for (const Edge edge : cycle) {
-        negated = negated != edge.negated;
-        if (!declared(edge)) continue;
-        if (negated) result.only_forall = false;
-        result.path += (negated ? " -> not " : " -> ") + name(edge.to);
+    for (const Need need : cycle) {
+        negated = negated != need.negated;
+        if (!declared(need)) continue;
+        result.path += (negated ? " -> not " : " -> ") + name(need.to);
+        result.only_forall = result.only_forall && !negated;
         negated = false;
     }
     return result;
@@ -107,21 +73,19 @@ NegativeCycle describe_cycle(const Domain& domain, std::vector<Edge> cycle) {
 }  // namespace
 
 std::optional<NegativeCycle> find_negative_cycle(const Domain& domain) {
-    Graph graph(domain.predicates.size());
+    Needs needs(domain.predicates.size());
     for (const Axiom& axiom : domain.axioms)
         for (const Literal& literal : axiom.body)
             if (literal.kind == LiteralKind::Atom)
-                graph[index(axiom.head)].push_back({index(literal.predicate), literal.negated});
-    const std::vector<uint32_t> component = components(graph);
-    for (uint32_t from = 0; from < graph.size(); ++from) {
-        for (const Edge edge : graph[from]) {
-            if (!edge.negated || component[edge.to] != component[from]) continue;
-            std::vector<Edge> cycle = {edge};
-            for (const Edge step : shortest_path(graph, component, edge.to, from))
-                cycle.push_back(step);
-            return describe_cycle(domain, std::move(cycle));
-        }
-    }
+                needs[index(axiom.head)].push_back(
+                    {index(axiom.head), index(literal.predicate), literal.negated});
+    drop_acyclic(needs);
+    for (const std::vector<Need>& of_one : needs)
+        for (const Need need : of_one)
+            if (need.negated) {
+                const std::vector<Need> cycle = cycle_through(needs, need);
+                if (!cycle.empty()) return describe(domain, cycle);
+            }
     return {};
 }
 
