@@ -71,7 +71,7 @@ class Lowering:
         return self.core.status(predicate, _PREDICATE_SOURCES[relation.source])
 
     def _projection(self, literal: Literal) -> tuple[int, bool]:
-        """The relation of the columns without wildcards: `not p(X, _)` says that it has no such row."""
+        """The columns of a relation without wildcards: `not p(X, _)` reads those of p."""
         kept = tuple(i for i, t in enumerate(literal.terms) if not isinstance(t, Wildcard))
         key = (literal.relation, kept)
         if key not in self._projections:
