@@ -71,8 +71,11 @@ def test_examples_run_and_print_what_they_say(
         printed = None
 
 
-def run_shell(script: str, place: str) -> str:
+def run_shell(script: str, place: str) -> str | None:
+    """What the script prints; nothing is known of scripts that are only looked up."""
     commands = [line for line in script.splitlines() if not looked_up(line)]
+    if not commands:
+        return None
     result = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", "\n".join(commands)],
         stdout=subprocess.PIPE,

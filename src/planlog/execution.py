@@ -236,9 +236,8 @@ def resident_memory() -> int:
 
 def format_plan(actions: Sequence[Action], *, cost: float, unit_cost: bool) -> str:
     """The text of a plan file: one action a line, and the cost as the last line."""
-    number = int(cost) if float(cost).is_integer() else cost
     kind = "unit cost" if unit_cost else "general cost"
-    return "".join(f"{action}\n" for action in actions) + f"; cost = {number} ({kind})\n"
+    return "".join(f"{action}\n" for action in actions) + f"; cost = {cost:.15g} ({kind})\n"
 
 
 def write_plan(path: Path | str, result: PlanResult) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planlog.cli.exits import bad_usage, emit, user_errors
+from planlog.cli.wording import plural
 from planlog.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def generate(
         for name, text in tasks:
             (out / name).write_text(text, encoding="utf-8")
             number += 1
-    emit(f"{number} task{'s' if number > 1 else ''} and domain.pddl in {out}")
+    emit(f"{plural(number, 'task')} and domain.pddl in {out}")
 
 
 generate.__doc__ = HELP

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from planlog.cli.wording import plural
+
 if TYPE_CHECKING:
     from planlog.execution import Observer
     from planlog.policy import Walk
@@ -25,13 +27,13 @@ class Progress:
         self._bar = Bar(
             TextColumn("step {task.fields[step]}"),
             BarColumn(),
-            TextColumn("{task.fields[left]} goals left"),
+            TextColumn("{task.fields[left]} left"),
             TimeElapsedColumn(),
             console=console,
             transient=True,
         )
         self._shown = console.is_terminal
-        self._line = self._bar.add_task("", total=None, step=0, left="?")
+        self._line = self._bar.add_task("", total=None, step=0, left="goals")
         self._next = 0.0
 
     @property
@@ -49,7 +51,11 @@ class Progress:
         task = self._bar.tasks[0]
         total = max(left, task.total or 0)
         self._bar.update(
-            self._line, total=total, completed=total - left, step=walk.steps, left=left
+            self._line,
+            total=total,
+            completed=total - left,
+            step=walk.steps,
+            left=plural(left, "goal"),
         )
 
     def __enter__(self) -> Progress:
@@ -80,8 +86,8 @@ class Trace:
         for rule, derived_action in walk.explain():
             derived.setdefault(rule, []).append(str(derived_action))
         lines = [
-            f"step {walk.steps + 1}: {walk.goals_left} goals left, "
-            f"{walk.action_count} actions derived"
+            f"step {walk.steps + 1}: {plural(walk.goals_left, 'goal')} left, "
+            f"{plural(walk.action_count, 'action')} derived"
         ]
         for rule, actions in derived.items():
             lines += [f"  {rule}", *(f"      {name}" for name in actions)]

@@ -17,6 +17,7 @@ import typer
 from planlog.cli.exits import ExitCode, bad_usage, catch_signals, emit, emit_json, user_errors
 from planlog.cli.files import domain_and_problem
 from planlog.cli.progress import Progress, Trace
+from planlog.cli.wording import as_number, plural
 from planlog.errors import Diagnostic, RuleError
 
 if TYPE_CHECKING:
@@ -256,7 +257,8 @@ def _summary(result: PlanResult, seconds: float, plan_file: Path | None, valid: 
     from planlog.execution import Outcome
 
     if result.solved:
-        text = f"solved: {len(result.actions)} actions, cost {result.cost:g}, {seconds:.2f} s"
+        length = plural(len(result.actions), "action")
+        text = f"solved: {length}, cost {as_number(result.cost)}, {seconds:.2f} s"
         if valid is not None:
             text += ", valid" if valid else ", NOT VALID (this is a bug in Planlog: please report)"
         return text + (f", plan in {plan_file}" if plan_file else "")
@@ -268,8 +270,8 @@ def _summary(result: PlanResult, seconds: float, plan_file: Path | None, valid: 
         Outcome.MEMORY_LIMIT: "memory limit reached",
         Outcome.INTERRUPTED: "interrupted",
     }[result.outcome]
-    goals = "" if result.goals_left is None else f", {result.goals_left} goals left"
-    return f"not solved: {reason}; {result.steps} steps{goals}, {seconds:.2f} s"
+    goals = "" if result.goals_left is None else f", {plural(result.goals_left, 'goal')} left"
+    return f"not solved: {reason}; {plural(result.steps, 'step')}{goals}, {seconds:.2f} s"
 
 
 def _as_json(
@@ -278,7 +280,7 @@ def _as_json(
     return {
         "outcome": result.outcome.value,
         "plan_length": len(result.actions) if result.solved else None,
-        "cost": result.cost if result.solved else None,
+        "cost": as_number(result.cost) if result.solved else None,
         "seconds": round(seconds, 6),
         "steps": result.steps,
         "goals_left": result.goals_left,

@@ -11,6 +11,7 @@ import typer
 
 from planlog.cli.exits import ExitCode, bad_usage, emit, emit_json, user_errors
 from planlog.cli.files import domain_and_problem
+from planlog.cli.wording import as_number, plural
 
 if TYPE_CHECKING:
     from planlog.validate import Report
@@ -54,7 +55,7 @@ def validate(
     else:
         for warning in report.warnings:
             print(f"warning: {warning}", file=sys.stderr)
-        steps = f"{report.steps} steps, cost {report.cost:g}"
+        steps = f"{plural(report.steps, 'step')}, cost {as_number(report.cost)}"
         emit(f"valid: {steps}" if report.valid else f"not valid: {report.reason}")
     raise typer.Exit(ExitCode.SUCCESS if report.valid else ExitCode.INVALID)
 
