@@ -13,15 +13,22 @@ std::pair<uint32_t, uint32_t> locate(std::string_view text, size_t position) {
 
 void Reporter::add(Severity severity, size_t begin, size_t end, std::string message,
                    std::string hint) {
-    if (severity != Severity::Warning) failed_ = true;
-    if (full()) return;
-    ++count_;
+    size_t& count = severity == Severity::Warning ? warnings_ : errors_;
+    if (count >= limit) return;
+    ++count;
     const auto [line, column] = locate(text_, begin);
     // Only the first line of a longer range is underlined.
     const size_t line_end = std::min(text_.find('\n', begin), text_.size());
     const size_t length = std::max<size_t>(1, std::min(end, line_end) - begin);
     diagnostics_.push_back({severity, line, column, static_cast<uint32_t>(length),
                             std::move(message), std::move(hint)});
+}
+
+Reporter::~Reporter() {
+    const auto before = [](const Diagnostic& a, const Diagnostic& b) {
+        return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+    };
+    std::stable_sort(diagnostics_.begin(), diagnostics_.end(), before);
 }
 
 namespace {
@@ -48,7 +55,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates) {
     constexpr size_t longest_compared = 64;
-    size_t best = std::max<size_t>(1, name.size() / 3) + 1;
+    if (name.size() < 3) return "";  // everything is near
+    size_t best = name.size() / 3 + 1;
     std::string_view nearest;
     for (std::string_view candidate : candidates) {
         const size_t longer = std::max(name.size(), candidate.size());

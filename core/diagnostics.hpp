@@ -10,24 +10,26 @@
 
 namespace planlog {
 
-// Turns byte ranges of a text into diagnostics. After `limit` of them it is full and
-// drops the rest; readers then stop early.
+// Turns byte ranges of a text into diagnostics. After `limit` errors it is full and drops
+// the rest; readers then stop early. Of warnings it keeps as many.
 class Reporter {
   public:
     static constexpr size_t limit = 50;
 
     Reporter(std::string_view text, std::vector<Diagnostic>& diagnostics)
         : text_(text), diagnostics_(diagnostics) {}
+    ~Reporter();  // sorts the diagnostics by place
+    Reporter(const Reporter&) = delete;
+    Reporter& operator=(const Reporter&) = delete;
 
     void add(Severity severity, size_t begin, size_t end, std::string message, std::string hint);
-    bool full() const { return count_ >= limit; }
-    bool failed() const { return failed_; }
+    bool full() const { return errors_ >= limit; }
+    bool failed() const { return errors_ > 0; }
 
   private:
     std::string_view text_;
     std::vector<Diagnostic>& diagnostics_;
-    size_t count_ = 0;
-    bool failed_ = false;
+    size_t errors_ = 0, warnings_ = 0;
 };
 
 // Line and column of a byte of the text, both counted from 1.

@@ -138,12 +138,9 @@ void DomainReader::read_constants(Expr section) {
 }
 
 void DomainReader::read_predicates(Expr section) {
-    static const Names built_in = {{"=", 0},    {"and", 0},    {"or", 0},
-                                   {"not", 0},  {"imply", 0},  {"exists", 0},
-                                   {"when", 0}, {"forall", 0}, {"increase", 0}};
     for (Expr item = section.first().next(); item != section.end(); item = item.next()) {
         const std::string_view name = item.head();
-        if (built_in.contains(name)) {
+        if (is_built_in(name)) {
             context_.error(item.first(), describe(item.first()) + " is built in",
                            "remove or rename this predicate");
         } else if (!is_name(name)) {

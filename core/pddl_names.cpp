@@ -32,11 +32,16 @@ std::optional<double> parse_number(std::string_view token) {
     return value;
 }
 
+bool is_built_in(std::string_view word) {
+    static const std::vector<std::string_view> words = {
+        "=", "and", "or", "not", "imply", "exists", "forall", "when", "increase"};
+    return contains(words, word);
+}
+
 std::string describe(Expr expr) {
-    if (!expr.is_list()) return quoted(expr.written());
-    if (expr.first() == expr.end()) return "'()'";
-    return expr.first().is_list() ? "'((...'"
-                                  : quoted("(" + std::string(expr.first().written()) + " ...)");
+    const std::string_view text = expr.written();
+    const size_t shown = expr.is_list() ? std::min<size_t>(text.find('\n'), 30) : text.size();
+    return shown >= text.size() ? quoted(text) : quoted(std::string(text.substr(0, shown)) + "...");
 }
 
 std::vector<uint32_t> Scope::open(const std::vector<Parameter>& parameters) {
@@ -142,7 +147,7 @@ std::optional<Context::Sections> Context::read_sections(
         } else if (!refuse(section)) {
             complete = false;
             const Expr at = section.head().empty() ? section : section.first();
-            error(at, "expected a section, found " + describe(section),
+            error(at, "expected a section, found " + describe(at),
                   did_you_mean(section.head(), known));
         }
     }
@@ -239,7 +244,8 @@ std::vector<TypeId> Context::read_types(const TypedGroup& group) {
         named = group.type->members();
         if (group.type->head() != "either" || named.size() < 2 || named.size() > max_either) {
             error(*group.type, "expected a type or '(either TYPE ...)' of at most " +
-                                   std::to_string(max_either) + " types");
+                                   std::to_string(max_either) + " types, found " +
+                                   describe(*group.type));
             return {};
         }
         named.erase(named.begin());
@@ -346,7 +352,7 @@ std::optional<std::vector<Term>> Context::read_terms(Expr list, const std::vecto
 }
 
 std::optional<Literal> Context::read_atom(Expr atom, Scope& scope) {
-    if (atom.head().empty()) {
+    if (atom.head().empty() || is_built_in(atom.head())) {
         error(atom, "expected '(PREDICATE ...)', found " + describe(atom));
         return {};
     }

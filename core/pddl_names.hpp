@@ -96,8 +96,10 @@ struct Context {
 };
 
 bool is_name(std::string_view token);
+// Whether the word has a meaning of its own and so cannot be a predicate.
+bool is_built_in(std::string_view word);
 std::optional<double> parse_number(std::string_view token);
-// A token or the beginning of a list, in quotes, for messages.
+// A token or the first line of a list, in quotes and shortened, for messages.
 std::string describe(Expr expr);
 
 }  // namespace planlog

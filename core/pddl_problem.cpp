@@ -203,7 +203,8 @@ void ProblemReader::read_init_atom(Expr atom, bool positive) {
     const std::vector<Expr> members = atom.members();
     if (head == "at" && members.size() == 3 && members[2].is_list())
         context_.unsupported(atom, "timed initial literals are");
-    else if (context_.read_atom(atom, no_variables_))
+    else if (context_.read_atom(atom, no_variables_) &&
+             domain_.predicates[found->second].kind == PredicateKind::Derived)
         context_.error(atom, "derived predicate " + describe(atom.first()) +
                                  " cannot be given in (:init ...)");
 }
@@ -224,7 +225,7 @@ void ProblemReader::read_value(Expr assignment) {
     const auto terms = context_.read_terms(term, "function", parameters, no_variables_);
     if (!value || *value < 0)
         context_.error(number, "expected a number that is not negative, found " + describe(number));
-    if (!terms || !value) return;
+    if (context_.report.failed()) return;
     std::vector<ObjectId> arguments;
     for (const Term argument : *terms) arguments.push_back(argument.value);
     auto& values = task_.function_values[*function];

@@ -64,7 +64,7 @@ bool Document::parse(Reporter& report) {
         if (kind == CharKind::Illegal) {
             char byte[8];
             std::snprintf(byte, sizeof byte, "0x%02x", lower_[begin] & 0xff);
-            return fail(begin, i, std::string("character outside of ASCII (byte ") + byte + ")",
+            return fail(begin, i, std::string("illegal character (byte ") + byte + ")",
                         "names consist of letters, digits, '-' and '_'");
         }
         while (kind == CharKind::Token && i < lower_.size() && kind_of(lower_[i]) == kind) ++i;

@@ -1,0 +1,7 @@
+(define (domain d)
+  (:REQUIREMENTS :Strips)
+  (:action a :effect () :parameters ())
+  (:predicates (p ?x ?x) (3d ?x))
+  (:action b :parameters () :precondition () :effect (and))
+  (:types t - object object)
+)

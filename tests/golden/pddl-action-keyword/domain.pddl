@@ -1,0 +1,7 @@
+(define (domain d)
+  (:predicates (q))
+  (:action a
+    :parameters ()
+    :preconditions (q)
+    :effect (q))
+)

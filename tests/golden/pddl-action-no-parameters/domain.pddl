@@ -1,0 +1,5 @@
+(define (domain d)
+  (:predicates (q))
+  (:action a
+    :effect (q))
+)

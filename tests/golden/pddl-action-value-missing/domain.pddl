@@ -1,0 +1,6 @@
+(define (domain d)
+  (:predicates (q))
+  (:action a
+    :parameters ()
+    :precondition :effect (q))
+)

@@ -1,0 +1,4 @@
+(define (domain d)
+  (:types t)
+  (:constants a b a - t c - (either t object))
+)

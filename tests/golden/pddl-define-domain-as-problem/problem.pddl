@@ -1,0 +1,2 @@
+(define (domain trucks)
+  (:predicates (p)))

@@ -1,0 +1,2 @@
+(define (domain two words)
+  (:predicates (p)))

@@ -1,0 +1,2 @@
+(define (problem one)
+  (:domain d))

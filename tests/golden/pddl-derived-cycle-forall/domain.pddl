@@ -1,0 +1,4 @@
+(define (domain d)
+  (:predicates (edge ?x ?y) (lost ?x))
+  (:derived (lost ?x) (forall (?y) (imply (edge ?x ?y) (lost ?y))))
+)

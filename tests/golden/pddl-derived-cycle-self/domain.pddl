@@ -1,0 +1,4 @@
+(define (domain d)
+  (:predicates (p) (q))
+  (:derived (p) (not (p)))
+)

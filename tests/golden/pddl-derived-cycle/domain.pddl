@@ -1,0 +1,6 @@
+(define (domain d)
+  (:predicates (edge ?x ?y) (a ?x) (b ?x) (c ?x))
+  (:derived (a ?x) (exists (?y) (and (edge ?x ?y) (b ?y))))
+  (:derived (b ?x) (or (edge ?x ?x) (not (c ?x))))
+  (:derived (c ?x) (a ?x))
+)

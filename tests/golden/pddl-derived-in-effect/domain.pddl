@@ -1,0 +1,5 @@
+(define (domain d)
+  (:predicates (p ?x) (q))
+  (:derived (q) (exists (?x) (p ?x)))
+  (:action a :parameters () :effect (not (q)))
+)

@@ -1,0 +1,3 @@
+(define (domain d)
+  (:functions (total-cost ?x) - number (f ?x) - number (f) g - number)
+)

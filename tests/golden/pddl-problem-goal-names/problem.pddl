@@ -1,0 +1,6 @@
+(define (problem one)
+  (:domain trucks)
+  (:objects t1 - truck depot - place)
+  (:init (at t1 depot))
+  (:goal (and (at t1 hubb) (not (att t1 hub)) (reachable hub t1) (exists (?p - place) (at t1 ?q))))
+)

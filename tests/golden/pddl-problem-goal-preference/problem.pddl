@@ -1,0 +1,6 @@
+(define (problem one)
+  (:domain trucks)
+  (:objects t1 - truck depot - place)
+  (:init (at t1 depot))
+  (:goal (preference one (full t1)))
+)

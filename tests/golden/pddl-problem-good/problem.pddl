@@ -1,0 +1,7 @@
+(define (problem one)
+  (:domain trucks)
+  (:objects t1 - truck depot - place)
+  (:init (at T1 Depot) (at t1 depot) (not (at t1 hub)) (= (total-cost) 0) (= (distance depot hub) 12.5))
+  (:goal (at t1 hub))
+  (:metric minimize (total-cost))
+)

@@ -1,0 +1,11 @@
+(define (problem one)
+  (:domain trucks)
+  (:objects t1 - truck depot - place)
+  (:init
+    (att t1 depot)
+    (at t11 depot)
+    (at t11 hub)
+    (at ?t depot)
+    (at (t1) depot))
+  (:goal (at t1 hub))
+)

@@ -1,0 +1,6 @@
+(define (problem one)
+  (:domain trucks)
+  (:objects t1 - truck depot - place)
+  (:init (at depot t1) (full hub))
+  (:goal (at t1 hub))
+)

@@ -1,0 +1,7 @@
+(define (problem one)
+  (:domain trucks)
+  (:objects t1 - truck depot - place)
+  (:init (at t1 depot))
+  (:goal (at t1 hub))
+  (:metric )
+)

@@ -1,0 +1,5 @@
+(define (problem one)
+  (:domain trucks)
+  (:requirements :strips :typin)
+  (:init)
+  (:goal (and)))

@@ -1,0 +1,2 @@
+(define (problem one)
+  (:objects t1 - truck))

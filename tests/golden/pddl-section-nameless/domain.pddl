@@ -1,0 +1,4 @@
+(define (domain d)
+  ((p ?x))
+  foo
+)

@@ -1,0 +1,4 @@
+(define (domain d)
+  (:predicates (p))
+  (:predicates (q))
+)

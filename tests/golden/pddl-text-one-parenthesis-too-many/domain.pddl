@@ -1,0 +1,5 @@
+(define (domain d)
+  (:predicates (p)))
+  (:action a
+    :parameters ()
+    :effect (p)))

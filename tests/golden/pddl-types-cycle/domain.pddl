@@ -1,0 +1,3 @@
+(define (domain d)
+  (:types a - b b - c c - a d - a)
+)

@@ -1,0 +1,3 @@
+(define (domain d)
+  (:types - vehicle truck -vehicle plane - )
+)

@@ -1,0 +1,3 @@
+(define (domain d)
+  (:types land water boat - (either land water))
+)

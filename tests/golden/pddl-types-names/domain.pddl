@@ -1,0 +1,3 @@
+(define (domain d)
+  (:types truck ?x a@b - (foo) (b))
+)

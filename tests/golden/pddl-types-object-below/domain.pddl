@@ -1,0 +1,3 @@
+(define (domain d)
+  (:types thing object - thing)
+)

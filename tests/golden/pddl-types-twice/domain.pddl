@@ -1,0 +1,3 @@
+(define (domain d)
+  (:types truck plane - vehicle vehicle truck)
+)

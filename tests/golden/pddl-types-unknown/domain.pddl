@@ -1,0 +1,6 @@
+(define (domain d)
+  (:types block)
+  (:constants c - blok)
+  (:predicates (on ?x ?y - blok) (clear ?x - (either block tabel)) (odd ?x - (block)))
+  (:action a :parameters (?x - blok) :precondition (clear ?x) :effect (on ?x ?x))
+)

@@ -1,0 +1,7 @@
+(define (domain d)
+  (:predicates (p ?x) (q))
+  (:action a
+    :parameters (?x)
+    :precondition (p ?x)
+    :effect (oneof (q) (p ?x)))
+)

@@ -1,0 +1,4 @@
+(define (domain d)
+  (:types t)
+  (:functions (place-of ?x - t) - t)
+)

@@ -1,0 +1,4 @@
+(define (domain d)
+  (:process p :parameters ())
+  (:event e :parameters ())
+)

@@ -1,0 +1,5 @@
+(define (domain d)
+  (:constraints (and))
+  (:axiom :vars () :context (p) :implies (q))
+  (:task t :parameters ())
+)
