@@ -1,7 +1,8 @@
 """How fast Planlog is, against other implementations and against itself.
 
 Both sides of every ratio are measured in the same run, on the same inputs, in turns, and the
-best of several repetitions counts, since other work on the machine can only slow things down.
+best of several repetitions counts: processor time of the one thread that works, since other work
+on the machine can only add to it.
 Exits with 1 if a required speed is missed.
 
     python benchmarks/speed.py
