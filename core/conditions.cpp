@@ -200,6 +200,9 @@ Literal ConditionCompiler::auxiliary(const Condition& condition) {
     predicates_.push_back(std::move(predicate));
 
     const size_t arity = variables.size();
+    if (arity > max_variables) charge(SIZE_MAX / 2);  // refused with what is too large
+    // The false condition holds only if it holds, so that it has an axiom as others do.
+    if (is_truth(condition, false)) axioms_.push_back({literal.predicate, {}, {}, {literal}});
     if (negated)
         variables.insert(variables.end(), condition.variables.begin(), condition.variables.end());
     if (charge(size))

@@ -284,6 +284,8 @@ std::vector<Parameter> Context::read_parameters(Expr first, Expr end, bool allow
             if (!allow_repeated) declare(seen, name, "variable", 0);
             const std::string_view text = name.text();
             parameters.push_back({std::string(text.substr(text[0] == '?')), group_types});
+            if (parameters.size() == max_variables + 1)
+                unsupported(name, "more than " + std::to_string(max_variables) + " variables are");
         }
     }
     return parameters;

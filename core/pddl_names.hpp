@@ -14,6 +14,9 @@ namespace planlog {
 // mistake is reported once. A parameter of such a type has no types at all.
 constexpr TypeId unknown_type{UINT32_MAX};
 
+// As many columns as the evaluator takes.
+constexpr size_t max_variables = 32;
+
 // All variables of one action, axiom or goal in the order of their declaration. A name
 // means its innermost declaration; every declaration keeps its own number.
 class Scope {

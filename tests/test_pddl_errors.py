@@ -15,6 +15,8 @@ import pytest
 from planlog.errors import Diagnostic, PddlError, UnsupportedError
 from planlog.task import Domain
 
+pytestmark = pytest.mark.core
+
 CASES = sorted((Path(__file__).parent / "golden").glob("pddl-*"))
 
 

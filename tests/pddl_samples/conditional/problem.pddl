@@ -1,0 +1,5 @@
+(define (problem lights-1)
+  (:domain lights)
+  (:objects l1 l2 - lamp s1 s2 - switch)
+  (:init (wired s1 l1) (wired s1 l2) (wired s2 l2) (on l2) (dark))
+  (:goal (and (on l1) (on l2))))

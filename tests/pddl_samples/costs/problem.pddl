@@ -1,0 +1,7 @@
+(define (problem hikes-1)
+  (:domain hikes)
+  (:objects valley ridge summit - hut)
+  (:init (at valley) (path valley ridge) (path ridge summit)
+    (= (total-cost) 0) (= (hours valley ridge) 3) (= (hours ridge summit) 4.5))
+  (:goal (at summit))
+  (:metric minimize (total-cost)))

@@ -1,0 +1,5 @@
+(define (problem pipes-1)
+  (:domain pipes)
+  (:objects a b c d - node)
+  (:init (source a) (pipe a b) (pipe b c) (pipe c b) (pipe c d))
+  (:goal (and (dry d) (wet b))))

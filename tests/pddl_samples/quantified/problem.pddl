@@ -1,0 +1,6 @@
+(define (problem gallery-1)
+  (:domain gallery)
+  (:objects hall east west ann bob)
+  (:init (lit hall) (door hall east) (door east west) (guard ann) (guard bob)
+    (watches ann east) (watches bob west) (open west) (alarm))
+  (:goal (or (and (open hall) (not (alarm))) (forall (?r) (imply (door ?r west) (open ?r))))))
