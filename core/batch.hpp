@@ -29,14 +29,14 @@ struct DerivationArray {
 };
 
 class Batch {
-public:
+  public:
     explicit Batch(const Model& model);
     void append(const Model& model);  // the state that the model is at
 
     std::vector<AtomArray> relations;
     std::vector<DerivationArray> rules;
 
-private:
+  private:
     bool static_done_ = false;
     std::vector<std::vector<uint32_t>> numbers_;  // per relation: model's row -> array's row
 };

@@ -29,8 +29,7 @@ using Numbers = nb::ndarray<nb::numpy, uint32_t>;
 
 // --- Domains and tasks ---------------------------------------------------------
 
-using DiagnosticTuple =
-    std::tuple<int, uint32_t, uint32_t, uint32_t, std::string, std::string>;
+using DiagnosticTuple = std::tuple<int, uint32_t, uint32_t, uint32_t, std::string, std::string>;
 
 std::vector<DiagnosticTuple> as_tuples(const std::vector<Diagnostic>& diagnostics) {
     std::vector<DiagnosticTuple> result;
@@ -247,7 +246,7 @@ auto relations_of(const SharedProgram& shared) {
 
 // Stops an evaluation when its time is up or a signal handler has raised.
 class Watch {
-public:
+  public:
     void set_deadline(std::optional<double> seconds) {
         deadline_.reset();
         if (seconds)
@@ -266,14 +265,14 @@ public:
         }
     }
 
-private:
+  private:
     using Clock = std::chrono::steady_clock;
     std::optional<Clock::time_point> deadline_;
     Clock::time_point next_{};
 };
 
 class SharedWalk {
-public:
+  public:
     SharedWalk(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program)
         : task_(std::move(task)), program_(std::move(program)) {
         if (task_->domain != program_->domain)
@@ -306,8 +305,7 @@ public:
     }
     nb::list actions() const {
         nb::list result;
-        for (const GroundAction& action : usable().actions())
-            result.append(as_tuple(action));
+        for (const GroundAction& action : usable().actions()) result.append(as_tuple(action));
         return result;
     }
     std::optional<nb::tuple> sample(uint64_t key) const {
@@ -332,8 +330,7 @@ public:
     Numbers state() const { return as_array(usable().state()); }
     nb::int_ fingerprint() const {
         const auto [low, high] = usable().fingerprint();
-        return nb::int_(nb::int_(high) * nb::int_(uint64_t{1} << 32) *
-                            nb::int_(uint64_t{1} << 32) +
+        return nb::int_(nb::int_(high) * nb::int_(uint64_t{1} << 32) * nb::int_(uint64_t{1} << 32) +
                         nb::int_(low));
     }
     nb::tuple snapshot() const {
@@ -371,7 +368,7 @@ public:
         return *walk_;
     }
 
-private:
+  private:
     void rebuild() {
         walk_ = std::make_unique<Walk>(task_->task, task_->atoms, program_->program);
         install_watch();
@@ -446,8 +443,7 @@ NB_MODULE(_core, m) {
         .def("atom_text",
              [](const SharedTask& t, AtomId atom) {
                  if (atom >= t.atoms.size()) throw nb::index_error("no such atom");
-                 const auto& name =
-                     t.task.domain->predicates[index(t.atoms.predicate(atom))].name;
+                 const auto& name = t.task.domain->predicates[index(t.atoms.predicate(atom))].name;
                  return atom_text(t.task, name, t.atoms.values(atom), t.atoms.arity(atom));
              })
         .def("intern", [](SharedTask& t, uint32_t predicate, const std::vector<uint32_t>& values) {
@@ -476,13 +472,10 @@ NB_MODULE(_core, m) {
              [](SharedProgram& p, std::string name, uint32_t arity) {
                  return index(p.program.derived(std::move(name), arity));
              })
-        .def("action",
-             [](SharedProgram& p, uint32_t action) {
-                 return index(p.program.action(ActionId(action)));
-             })
-        .def("constant", [](SharedProgram& p, const std::string& name) {
-            return p.program.constant(name);
-        })
+        .def("action", [](SharedProgram& p,
+                          uint32_t action) { return index(p.program.action(ActionId(action))); })
+        .def("constant",
+             [](SharedProgram& p, const std::string& name) { return p.program.constant(name); })
         .def("add_rule",
              [](SharedProgram& p, uint32_t head, const Terms& head_terms,
                 const std::vector<LiteralTuple>& body,
@@ -500,10 +493,8 @@ NB_MODULE(_core, m) {
              })
         .def_prop_ro("relations", &relations_of)
         .def_prop_ro("rule_count", [](const SharedProgram& p) { return p.program.rules().size(); })
-        .def("rule_head",
-             [](const SharedProgram& p, uint32_t rule) {
-                 return index(p.program.rules().at(rule).head);
-             })
+        .def("rule_head", [](const SharedProgram& p,
+                             uint32_t rule) { return index(p.program.rules().at(rule).head); })
         .def("rule_body", &rule_body)
         .def("check", [](const SharedProgram& p) { components(p.program); });
 

@@ -18,7 +18,8 @@ double Planner::expected_rows(uint32_t number, ColumnMask bound) {
     double keys = 1;
     for (uint32_t column = 0; column < relation.arity(); ++column) {
         if (!(bound >> column & 1)) continue;
-        if (distinct[column] == 0) distinct[column] = std::max<size_t>(1, relation.distinct(column));
+        if (distinct[column] == 0)
+            distinct[column] = std::max<size_t>(1, relation.distinct(column));
         keys *= static_cast<double>(distinct[column]);
     }
     return size / std::max(1.0, std::min(keys, size));
@@ -124,11 +125,11 @@ void Joiner::prepare(const std::vector<Relation>& relations, const Query& query,
 }
 
 size_t Joiner::run(const std::vector<Relation>& relations, const Query& query, const Plan& plan,
-                 const ObjectId* bound, std::vector<uint32_t>& matches) {
+                   const ObjectId* bound, std::vector<uint32_t>& matches) {
     prepare(relations, query, plan, matches);
     std::copy_n(bound, query.bound_count, binding_.begin());
     limit_ = UINT64_MAX;
-    step(0);
+    search(0);
     return match_count_;
 }
 
@@ -147,7 +148,7 @@ size_t Joiner::run_triggered(const std::vector<Relation>& relations, const Query
     for (size_t column = 0; column < plan.trigger_terms.size(); ++column)
         if (value(plan.trigger_terms[column]) != values[column]) return 0;
     if (!literal.negated) rows_[trigger_] = row;
-    step(0);
+    search(0);
     return match_count_;
 }
 
@@ -156,7 +157,26 @@ bool Joiner::is_visible(const Relation& relation, Row row, uint32_t literal) con
     return stamp < limit_ || (stamp == limit_ && literal > trigger_);
 }
 
-void Joiner::step(size_t number) {
+// Whether a step that binds nothing lets the binding pass.
+bool Joiner::passes(const JoinStep& step, const ObjectId* key) {
+    if (step.kind == JoinStep::Kind::Compare) return (key[0] == key[1]) == step.equal;
+    const Relation& relation = (*relations_)[step.relation];
+    const Row row = relation.find(key);
+    if (step.kind == JoinStep::Kind::Absent)
+        return row == no_row || (!relation.is_true(row) && is_visible(relation, row, step.literal));
+    rows_[step.literal] = row;
+    return row != no_row && relation.is_true(row) && is_visible(relation, row, step.literal);
+}
+
+// Recurses only where variables are bound, so no deeper than there are variables.
+void Joiner::search(size_t number) {
+    ObjectId key[max_arity];
+    for (; number < plan_->steps.size(); ++number) {
+        const JoinStep& step = plan_->steps[number];
+        for (size_t i = 0; i < step.key.size(); ++i) key[i] = value(step.key[i]);
+        if (step.kind == JoinStep::Kind::Lookup) break;
+        if (!passes(step, key)) return;
+    }
     if (number == plan_->steps.size()) {
         matches_->insert(matches_->end(), rows_.begin(), rows_.end());
         matches_->insert(matches_->end(), binding_.begin(), binding_.end());
@@ -164,50 +184,19 @@ void Joiner::step(size_t number) {
         return;
     }
     const JoinStep& step = plan_->steps[number];
-    ObjectId key[max_arity];
-    for (size_t i = 0; i < step.key.size(); ++i) key[i] = value(step.key[i]);
-
-    switch (step.kind) {
-        case JoinStep::Kind::Compare:
-            if ((key[0] == key[1]) == step.equal) this->step(number + 1);
-            return;
-        case JoinStep::Kind::Member: {
-            const Relation& relation = (*relations_)[step.relation];
-            const Row row = relation.find(key);
-            if (row == no_row || !relation.is_true(row) ||
-                !is_visible(relation, row, step.literal))
-                return;
-            rows_[step.literal] = row;
-            this->step(number + 1);
-            return;
-        }
-        case JoinStep::Kind::Absent: {
-            const Relation& relation = (*relations_)[step.relation];
-            const Row row = relation.find(key);
-            if (row != no_row &&
-                (relation.is_true(row) || !is_visible(relation, row, step.literal)))
-                return;
-            this->step(number + 1);
-            return;
-        }
-        case JoinStep::Kind::Lookup: {
-            const Relation& relation = (*relations_)[step.relation];
-            const Index& index = relation.index(step.index);
-            for (Row row = relation.first(step.index, key); row != no_row; row = index.next(row)) {
-                if ((++visited_ & 0x3fff) == 0 && poll) poll();
-                if (!is_visible(relation, row, step.literal)) continue;
-                const ObjectId* values = relation.values(row);
-                for (const auto& [column, variable] : step.bind)
-                    binding_[variable] = values[column];
-                bool equal = true;
-                for (const auto& [column, variable] : step.repeat)
-                    equal = equal && binding_[variable] == values[column];
-                if (!equal) continue;
-                rows_[step.literal] = row;
-                this->step(number + 1);
-            }
-            return;
-        }
+    const Relation& relation = (*relations_)[step.relation];
+    const Index& index = relation.index(step.index);
+    for (Row row = relation.first(step.index, key); row != no_row; row = index.next(row)) {
+        if ((++visited_ & 0x3fff) == 0 && poll) poll();
+        if (!is_visible(relation, row, step.literal)) continue;
+        const ObjectId* values = relation.values(row);
+        for (const auto& [column, variable] : step.bind) binding_[variable] = values[column];
+        bool equal = true;
+        for (const auto& [column, variable] : step.repeat)
+            equal = equal && binding_[variable] == values[column];
+        if (!equal) continue;
+        rows_[step.literal] = row;
+        search(number + 1);
     }
 }
 

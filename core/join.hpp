@@ -42,8 +42,8 @@ struct JoinStep {
         uint32_t variable;
     };
     Kind kind;
-    bool equal = true;      // Compare
-    uint32_t literal = 0;   // position in the body
+    bool equal = true;     // Compare
+    uint32_t literal = 0;  // position in the body
     uint32_t relation = 0;
     uint32_t index = 0;     // Lookup
     std::vector<Term> key;  // of the index, of the row, or the two terms
@@ -52,18 +52,18 @@ struct JoinStep {
 };
 
 struct Plan {
-    std::optional<uint32_t> trigger;          // position of the literal whose row is given
+    std::optional<uint32_t> trigger;  // position of the literal whose row is given
     std::vector<Term> trigger_terms;
     std::vector<JoinStep> steps;
 };
 
 // Chooses plans by the relations' present sizes; makes the indexes they need.
 class Planner {
-public:
+  public:
     explicit Planner(std::vector<Relation>& relations);
     Plan plan(const Query& query, std::optional<uint32_t> trigger);
 
-private:
+  private:
     double expected_rows(uint32_t relation, ColumnMask bound);
     ColumnMask bound_columns(const BodyLiteral& literal, const std::vector<bool>& bound) const;
 
@@ -74,10 +74,10 @@ private:
 // Runs plans. A match is written to `matches` as the rows of the body's literals
 // (no_row for negated ones) followed by the values of the variables.
 class Joiner {
-public:
+  public:
     // All matches, counted; the query's bound variables have the given values.
     size_t run(const std::vector<Relation>& relations, const Query& query, const Plan& plan,
-             const ObjectId* bound, std::vector<uint32_t>& matches);
+               const ObjectId* bound, std::vector<uint32_t>& matches);
     // Matches in which the trigger's literal is the given row.
     size_t run_triggered(const std::vector<Relation>& relations, const Query& query,
                          const Plan& plan, Row row, std::vector<uint32_t>& matches);
@@ -85,12 +85,11 @@ public:
     // Called now and then; throws to stop the evaluation.
     std::function<void()> poll;
 
-private:
-    void step(size_t number);
+  private:
+    void search(size_t number);
+    bool passes(const JoinStep& step, const ObjectId* key);
     bool is_visible(const Relation& relation, Row row, uint32_t literal) const;
-    ObjectId value(Term term) const {
-        return term.is_variable ? binding_[term.value] : term.value;
-    }
+    ObjectId value(Term term) const { return term.is_variable ? binding_[term.value] : term.value; }
     void prepare(const std::vector<Relation>& relations, const Query& query, const Plan& plan,
                  std::vector<uint32_t>& matches);
 

@@ -60,10 +60,9 @@ void Model::compile() {
             ledgers_[index(id)].component = c;
             const bool names_predicate =
                 info.source != Source::Type && info.source != Source::Derived;
-            ledgers_[index(id)].is_static =
-                info.source == Source::Goal || !names_predicate ||
-                info.id >= task_->domain->predicates.size() ||
-                !task_->domain->predicates[info.id].fluent;
+            ledgers_[index(id)].is_static = info.source == Source::Goal || !names_predicate ||
+                                            info.id >= task_->domain->predicates.size() ||
+                                            !task_->domain->predicates[info.id].fluent;
         }
         // Derived relations are static unless a rule reads something that is not.
         bool is_static = true;
@@ -87,13 +86,22 @@ void Model::compile() {
         data.deriving_position = static_cast<uint32_t>(head.deriving.size());
         head.deriving.push_back(r);
 
+        const bool may_have_gates =
+            !components_[data.component].recursive &&
+            std::any_of(rule.body.begin(), rule.body.end(),
+                        [](const BodyLiteral& literal) { return !literal.terms.empty(); });
         uint32_t stride = 1 + static_cast<uint32_t>(rule.body.size()) + links_per_list;
         for (uint32_t l = 0; l < rule.body.size(); ++l) {
             const BodyLiteral& literal = rule.body[l];
             Ledger& ledger = ledgers_[index(literal.relation)];
             const bool own = ledger.component == data.component;
             if (own) data.own.push_back(l);
-            const bool linked = own || !ledger.is_static;
+            const bool is_gate = may_have_gates && literal.terms.empty() && !ledger.is_static;
+            if (is_gate) {
+                data.gates.push_back(l);
+                add_unique(ledger.gated_rules, r);
+            }
+            const bool linked = (own || !ledger.is_static) && !is_gate;
             data.link_at.push_back(linked ? stride : 0);
             data.occurrence_position.push_back(static_cast<uint32_t>(ledger.occurrences.size()));
             if (!linked) continue;
@@ -196,9 +204,7 @@ bool Model::plans_are_stale() const {
     return false;
 }
 
-Plan Model::plan(const Query& query) {
-    return Planner(relations_).plan(query, std::nullopt);
-}
+Plan Model::plan(const Query& query) { return Planner(relations_).plan(query, std::nullopt); }
 
 size_t Model::run(const Query& query, const Plan& plan, const ObjectId* bound,
                   std::vector<uint32_t>& matches) {
@@ -265,6 +271,8 @@ void Model::clear_dynamic() {
         pools_[r].data.clear();
         pools_[r].free = no_slot;
         pools_[r].live = 0;
+        rules_[r].is_open = rules_[r].is_evaluated = false;
+        rules_[r].noted.clear();
     }
     for (Work& work : work_) work = {};
 }
@@ -295,14 +303,21 @@ void Model::evaluate(std::span<const AtomId> state) {
 void Model::evaluate_component(uint32_t c) {
     queue_.clear();
     for (uint32_t r : components_[c].rules) {
-        const RuleData& rule = rules_[r];
-        if (!rule.own.empty()) continue;  // its substitutions are found by its own atoms
-        matches_.clear();
-        const size_t count = joiner_.run(relations_, rule.query, rule.full, nullptr, matches_);
-        const size_t width = rule.query.body.size() + rule.query.variable_count;
-        for (size_t i = 0; i < count; ++i) insert(r, matches_.data() + i * width);
+        RuleData& rule = rules_[r];
+        rule.is_open = gates_hold(rule);
+        // A rule with literals of its own component is started by its own atoms.
+        if (rule.is_open && rule.own.empty()) evaluate_rule(r);
     }
     process_queue(c);
+}
+
+void Model::evaluate_rule(uint32_t r) {
+    RuleData& rule = rules_[r];
+    rule.is_evaluated = true;
+    matches_.clear();
+    const size_t count = joiner_.run(relations_, rule.query, rule.full, nullptr, matches_);
+    const size_t width = rule.query.body.size() + rule.query.variable_count;
+    for (size_t i = 0; i < count; ++i) insert(r, matches_.data() + i * width);
 }
 
 // --- Derivations -------------------------------------------------------------
@@ -394,6 +409,7 @@ void Model::remove(uint32_t r, Slot slot) {
     derivation[1] = pool.free;
     pool.free = slot;
     --pool.live;
+    if (!rule.is_open) return;
     --ledger.entries[head].support;
     touch({rule.head, head});
     if (components_[rule.component].recursive)
@@ -405,8 +421,12 @@ void Model::end_uses(Change change, bool positive, std::optional<uint32_t> only_
     Ledger& ledger = ledgers_[index(change.relation)];
     for (uint32_t o = 0; o < ledger.occurrences.size(); ++o) {
         const auto [rule, literal] = ledger.occurrences[o];
-        if (rules_[rule].query.body[literal].negated == positive) continue;
         if (only_component && rules_[rule].component != *only_component) continue;
+        if (!rules_[rule].is_open) {  // several literals of a rule note a change once
+            if (o == 0 || ledger.occurrences[o - 1].rule != rule) note(rule, change);
+            continue;
+        }
+        if (rules_[rule].query.body[literal].negated == positive) continue;
         const Slot& first = ledger.uses[change.row * ledger.occurrences.size() + o];
         while (first != no_slot) remove(rule, first);
     }
@@ -429,6 +449,99 @@ void Model::announce(Change change) {
     const Ledger& ledger = ledgers_[index(change.relation)];
     for (uint32_t reader : value ? ledger.positive_readers : ledger.negated_readers)
         work_[reader].changes.push_back(change);
+    for (uint32_t rule : ledger.gated_rules) work_[rules_[rule].component].gated.push_back(rule);
+}
+
+// --- Gates -------------------------------------------------------------------
+
+bool Model::gates_hold(const RuleData& rule) const {
+    return std::all_of(rule.gates.begin(), rule.gates.end(), [&](uint32_t l) {
+        const BodyLiteral& literal = rule.query.body[l];
+        return relations_[index(literal.relation)].holds(nullptr) != literal.negated;
+    });
+}
+
+// Remembers a change that a closed rule has not taken in.
+void Model::note(uint32_t r, Change change) {
+    RuleData& rule = rules_[r];
+    if (!rule.is_evaluated) return;
+    rule.noted.push_back(change);
+    if (rule.noted.size() > 4 * pools_[r].live + 1024) forget(r);
+}
+
+void Model::count_derivations(uint32_t r, bool count) {
+    const Pool& pool = pools_[r];
+    const RelationId head = rules_[r].head;
+    Ledger& ledger = ledgers_[index(head)];
+    for (size_t at = 0; at < pool.data.size(); at += pool.stride) {
+        if (pool.data[at] == no_row) continue;
+        count ? ++ledger.entries[pool.data[at]].support : --ledger.entries[pool.data[at]].support;
+        touch({head, pool.data[at]});
+    }
+}
+
+void Model::close(uint32_t r) {
+    RuleData& rule = rules_[r];
+    count_derivations(r, false);
+    rule.is_open = false;
+    // The changes of this update have ended derivations already, but not yet started any.
+    for (const Change& change : work_[rule.component].changes) {
+        const bool value = relations_[index(change.relation)].is_true(change.row);
+        for (const auto [other, literal] : ledgers_[index(change.relation)].occurrences)
+            if (other == r && rule.query.body[literal].negated != value) {
+                rule.noted.push_back(change);
+                break;
+            }
+    }
+}
+
+void Model::open(uint32_t r) {
+    RuleData& rule = rules_[r];
+    rule.was_opened = true;
+    if (!rule.is_evaluated) {
+        rule.is_open = true;
+        evaluate_rule(r);
+        return;
+    }
+    // An atom noted an even number of times is as it was.
+    std::vector<Change> changes;
+    std::sort(rule.noted.begin(), rule.noted.end());
+    for (size_t i = 0, end; i < rule.noted.size(); i = end) {
+        for (end = i; end < rule.noted.size() && rule.noted[end] == rule.noted[i];) ++end;
+        if ((end - i) % 2 == 1) changes.push_back(rule.noted[i]);
+    }
+    rule.noted.clear();
+    const auto for_each_use = [&](bool satisfied, auto action) {
+        for (const Change& change : changes) {
+            const bool value = relations_[index(change.relation)].is_true(change.row);
+            const Ledger& ledger = ledgers_[index(change.relation)];
+            for (uint32_t o = 0; o < ledger.occurrences.size(); ++o)
+                if (ledger.occurrences[o].rule == r &&
+                    (rule.query.body[ledger.occurrences[o].literal].negated != value) == satisfied)
+                    action(change, o);
+        }
+    };
+    for_each_use(false, [&](Change change, uint32_t o) {
+        const Ledger& ledger = ledgers_[index(change.relation)];
+        const Slot& first = ledger.uses[change.row * ledger.occurrences.size() + o];
+        while (first != no_slot) remove(r, first);
+    });
+    rule.is_open = true;
+    count_derivations(r, true);
+    for (const Change& change : changes)
+        relations_[index(change.relation)].set_stamp(change.row, ++stamp_);
+    for_each_use(true, [&](Change change, uint32_t o) {
+        trigger_literal(change, r, ledgers_[index(change.relation)].occurrences[o].literal);
+    });
+}
+
+// Gives up the derivations of a closed rule, which is then evaluated anew when it opens.
+void Model::forget(uint32_t r) {
+    Pool& pool = pools_[r];
+    for (size_t at = 0; at < pool.data.size(); at += pool.stride)
+        if (pool.data[at] != no_row) remove(r, static_cast<Slot>(at / pool.stride));
+    rules_[r].is_evaluated = false;
+    rules_[r].noted.clear();
 }
 
 // --- Maintenance -------------------------------------------------------------
@@ -448,8 +561,12 @@ void Model::finish() {
 
 void Model::update_component(uint32_t c) {
     Work& work = work_[c];
-    if (work.changes.empty() && work.touched.empty()) return;
+    if (work.changes.empty() && work.touched.empty() && work.gated.empty()) return;
     queue_.clear();
+    for (uint32_t r : work.gated) {
+        const bool hold = gates_hold(rules_[r]);
+        if (hold != rules_[r].is_open) hold ? open(r) : close(r);
+    }
     if (components_[c].recursive) retract_unfounded(c);
     for (const Change& change : work.changes) {
         relations_[index(change.relation)].set_stamp(change.row, ++stamp_);
@@ -458,6 +575,8 @@ void Model::update_component(uint32_t c) {
     work.changes.clear();
     if (components_[c].recursive) restore_supported(c);
     process_queue(c);
+    for (uint32_t r : work.gated) rules_[r].was_opened = false;
+    work.gated.clear();
     settle(c);
 }
 
@@ -518,15 +637,21 @@ void Model::process_queue(uint32_t c) {
 // New derivations of the component's rules that use the changed atom.
 void Model::trigger(Change change, uint32_t c) {
     const bool value = relations_[index(change.relation)].is_true(change.row);
-    const Ledger& ledger = ledgers_[index(change.relation)];
-    for (const auto [r, l] : ledger.occurrences) {
+    for (const auto [r, l] : ledgers_[index(change.relation)].occurrences) {
         const RuleData& rule = rules_[r];
-        if (rule.component != c || rule.query.body[l].negated == value) continue;
-        matches_.clear();
-        joiner_.run_triggered(relations_, rule.query, rule.triggered[l], change.row, matches_);
-        const size_t width = rule.query.body.size() + rule.query.variable_count;
-        for (size_t at = 0; at < matches_.size(); at += width) insert(r, matches_.data() + at);
+        if (rule.component == c && rule.query.body[l].negated != value && rule.is_open &&
+            !rule.was_opened)
+            trigger_literal(change, r, l);
     }
+}
+
+void Model::trigger_literal(Change change, uint32_t r, uint32_t l) {
+    const RuleData& rule = rules_[r];
+    matches_.clear();
+    const size_t count =
+        joiner_.run_triggered(relations_, rule.query, rule.triggered[l], change.row, matches_);
+    const size_t width = rule.query.body.size() + rule.query.variable_count;
+    for (size_t i = 0; i < count; ++i) insert(r, matches_.data() + i * width);
 }
 
 void Model::settle(uint32_t c) {
@@ -548,6 +673,7 @@ void Model::settle(uint32_t c) {
 void Model::derivations(uint32_t rule, std::vector<Row>& heads, std::vector<Row>& bodies) const {
     const Pool& pool = pools_[rule];
     const size_t body_size = rules_[rule].query.body.size();
+    if (!rules_[rule].is_open) return;
     for (size_t at = 0; at < pool.data.size(); at += pool.stride) {
         if (pool.data[at] == no_row) continue;
         heads.push_back(pool.data[at]);

@@ -20,6 +20,13 @@
 // have derivations (from atoms that stayed true) come back with new ranks. On
 // acyclic data every derivation is founded and nothing is taken back in vain.
 //
+// A literal without arguments, such as `arm-empty`, is a gate: it decides for all
+// derivations of its rule at once. While a gate is closed, the rule's derivations
+// are kept but do not count, and changes of the atoms they use are only noted;
+// when it opens, they are brought up to date for the atoms that changed on balance.
+// So a gate that opens and closes costs time in proportion to the derivations it
+// lets through, and a closed one next to nothing.
+//
 // Components are updated in order. An update of a component first ends
 // derivations, then starts new ones, and only then tells later components which
 // atoms have changed on balance.
@@ -38,7 +45,7 @@
 namespace planlog {
 
 class Model {
-public:
+  public:
     // The program is one made by Program::for_task; task and atom table outlive the model.
     Model(const Task& task, AtomTable& atoms, Program program);
 
@@ -64,7 +71,6 @@ public:
     size_t run(const Query& query, const Plan& plan, const ObjectId* bound,
                std::vector<uint32_t>& matches);
 
-    size_t derivation_count(uint32_t rule) const { return pools_[rule].live; }
     // Head row and body rows (of negated literals too, where their relation can change) of
     // all derivations of a rule.
     void derivations(uint32_t rule, std::vector<Row>& heads, std::vector<Row>& bodies) const;
@@ -74,10 +80,11 @@ public:
         const Ledger& ledger = ledgers_[index(relation)];
         for (size_t d = 0; d < ledger.deriving.size(); ++d) {
             const uint32_t rule = ledger.deriving[d];
+            if (!rules_[rule].is_open) continue;
             const Pool& pool = pools_[rule];
             const size_t head_link = rules_[rule].query.body.size() + 1;
-            for (Slot slot = ledger.derivations[row * ledger.deriving.size() + d];
-                 slot != no_slot; slot = pool.data[size_t{slot} * pool.stride + head_link])
+            for (Slot slot = ledger.derivations[row * ledger.deriving.size() + d]; slot != no_slot;
+                 slot = pool.data[size_t{slot} * pool.stride + head_link])
                 visit(rule, pool.data.data() + size_t{slot} * pool.stride + 1);
         }
     }
@@ -89,7 +96,7 @@ public:
 
     std::function<void()>& poll() { return joiner_.poll; }
 
-private:
+  private:
     using Slot = uint32_t;  // of a derivation in its rule's pool
     static constexpr Slot no_slot = UINT32_MAX;
 
@@ -107,13 +114,19 @@ private:
         };
         bool is_static = false;  // no action can change it
         uint32_t component = 0;
-        std::vector<Occurrence> occurrences;   // in rule bodies; empty for static relations
-        std::vector<uint32_t> deriving;        // rules with this head
-        std::vector<Entry> entries;            // per row
-        std::vector<Slot> uses;                // per row and occurrence: first of the list
-        std::vector<Slot> derivations;         // per row and deriving rule: first of the list
+        std::vector<Occurrence> occurrences;     // in rule bodies; empty for static relations
+        std::vector<uint32_t> deriving;          // rules with this head
+        std::vector<Entry> entries;              // per row
+        std::vector<Slot> uses;                  // per row and occurrence: first of the list
+        std::vector<Slot> derivations;           // per row and deriving rule: first of the list
         std::vector<uint32_t> positive_readers;  // components with a positive occurrence
         std::vector<uint32_t> negated_readers;
+        std::vector<uint32_t> gated_rules;  // rules that have it as a gate
+    };
+    struct Change {
+        RelationId relation;
+        Row row;
+        auto operator<=>(const Change&) const = default;
     };
     // Derivations of one rule, `stride` numbers each: the head's row, the body's
     // rows, and next/previous pairs: first for the head's list, then for each literal
@@ -132,19 +145,21 @@ private:
         uint32_t deriving_position = 0;             // in the head's ledger
         std::vector<uint32_t> link_at;              // per literal; 0: not linked
         std::vector<uint32_t> occurrence_position;  // per literal, in its relation's ledger
-        std::vector<uint32_t> own;  // positive literals of the rule's own component
+        std::vector<uint32_t> own;                  // positive literals of the rule's own component
+        std::vector<uint32_t> gates;                // positions of literals
+        bool is_open = false;                       // all gates hold: derivations count
+        bool is_evaluated = false;  // derivations are those of the time it was last open
+        bool was_opened = false;    // by the update in progress
         bool is_static = false;
         Plan full;
         std::vector<Plan> triggered;  // per literal; only for relations that can change
+        std::vector<Change> noted;    // each change of an atom since the gates closed
     };
-    struct Change {
-        RelationId relation;
-        Row row;
-    };
-    struct Work {  // of one component, for the update in progress
+    struct Work {                      // of one component, for the update in progress
         std::vector<Change> changes;   // atoms of earlier components, on balance
         std::vector<Change> suspects;  // own atoms that lost a derivation
         std::vector<Change> touched;   // own atoms that lost or won a derivation
+        std::vector<uint32_t> gated;   // rules with a gate that changed
     };
 
     void compile();
@@ -165,7 +180,15 @@ private:
     void touch(Change change);
     void announce(Change change);
 
+    bool gates_hold(const RuleData& rule) const;
+    void note(uint32_t rule, Change change);
+    void count_derivations(uint32_t rule, bool count);
+    void open(uint32_t rule);
+    void close(uint32_t rule);
+    void forget(uint32_t rule);
+
     void evaluate_component(uint32_t component);
+    void evaluate_rule(uint32_t rule);
     void update_component(uint32_t component);
     void retract_unfounded(uint32_t component);
     void restore_supported(uint32_t component);
@@ -174,6 +197,7 @@ private:
     bool is_founded(Change change) const;
     uint32_t rank_of(uint32_t rule, const Row* body) const;
     void trigger(Change change, uint32_t component);
+    void trigger_literal(Change change, uint32_t rule, uint32_t literal);
 
     const Task* task_;
     AtomTable* atoms_;
@@ -197,8 +221,8 @@ private:
     std::vector<uint32_t> matches_;
     std::vector<Change> queue_;
     uint64_t stamp_ = 0;
-    uint64_t updates_ = 0;       // since the last evaluation from scratch
-    uint64_t next_review_ = 8;   // of the plans, in updates
+    uint64_t updates_ = 0;      // since the last evaluation from scratch
+    uint64_t next_review_ = 8;  // of the plans, in updates
     bool evaluation_planned_ = false;
     bool triggers_planned_ = false;
     bool static_done_ = false;

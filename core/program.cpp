@@ -40,9 +40,7 @@ std::optional<RelationId> Program::find_status(PredicateId predicate, Source sou
     return std::nullopt;
 }
 
-RelationId Program::state(PredicateId id) {
-    return status(id, Source::State);
-}
+RelationId Program::state(PredicateId id) { return status(id, Source::State); }
 
 RelationId Program::status(PredicateId id, Source source) {
     if (auto found = find_status(id, source)) return *found;
@@ -129,7 +127,8 @@ void Program::add_type_literals(Rule& rule, const std::vector<std::vector<TypeId
     for (uint32_t variable = 0; variable < types.size(); ++variable) {
         const auto& wanted = types[variable];
         const bool bound = std::any_of(rule.body.begin(), rule.body.end(), [&](const auto& l) {
-            return !l.negated && std::count(l.terms.begin(), l.terms.end(), Term::variable(variable));
+            return !l.negated &&
+                   std::count(l.terms.begin(), l.terms.end(), Term::variable(variable));
         });
         const bool any = wanted.empty() || std::count(wanted.begin(), wanted.end(), TypeId(0));
         const bool implied =

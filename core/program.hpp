@@ -52,7 +52,7 @@ struct Rule {
 };
 
 class Program {
-public:
+  public:
     explicit Program(const Domain& domain);
 
     // Relations, made when first asked for.
@@ -88,7 +88,7 @@ public:
     void append(const std::vector<Literal>& condition, Rule& rule);
     void add_type_literals(Rule& rule, const std::vector<std::vector<TypeId>>& types);
 
-private:
+  private:
     const Predicate& predicate(PredicateId id) const;
     RelationId add_relation(RelationInfo info);
     void add_axiom(const Axiom& axiom);

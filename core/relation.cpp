@@ -9,9 +9,7 @@ namespace {
 
 constexpr uint32_t empty_slot = UINT32_MAX;
 
-uint64_t combine(uint64_t hash, ObjectId value) {
-    return (hash ^ value) * 0x9e3779b97f4a7c15ULL;
-}
+uint64_t combine(uint64_t hash, ObjectId value) { return (hash ^ value) * 0x9e3779b97f4a7c15ULL; }
 
 }  // namespace
 

@@ -29,7 +29,7 @@ inline uint64_t mix(uint64_t x) {
 // The true rows, in buckets of equal values in the columns of the mask. Rows of
 // a bucket form a doubly linked list, so that an atom comes and goes in O(1).
 class Index {
-public:
+  public:
     Index(ColumnMask mask, uint32_t arity, uint32_t object_count);
 
     ColumnMask mask() const { return mask_; }
@@ -41,7 +41,7 @@ public:
     void erase(Row row, const ObjectId* values);
     void clear();
 
-private:
+  private:
     struct Bucket {
         Row first = no_row;
         Row representative = no_row;  // some row with this key, to compare keys with
@@ -69,7 +69,7 @@ private:
 };
 
 class Relation {
-public:
+  public:
     Relation(uint32_t arity, uint32_t object_count);
 
     uint32_t arity() const { return arity_; }
@@ -102,7 +102,7 @@ public:
     std::vector<Row> true_rows() const;  // in the order of their numbers
     void clear();                        // forgets the rows, keeps the indexes
 
-private:
+  private:
     uint64_t hash(const ObjectId* values) const;
     void grow_table();
 

@@ -12,7 +12,7 @@ using AtomId = uint32_t;
 
 // The ground atoms of a task that have been met so far, numbered.
 class AtomTable {
-public:
+  public:
     explicit AtomTable(const Task& task);
 
     AtomId intern(PredicateId predicate, const ObjectId* values);
@@ -23,12 +23,12 @@ public:
     uint32_t arity(AtomId atom) const { return relations_[index(predicate(atom))].arity(); }
     size_t size() const { return atoms_.size(); }
 
-private:
+  private:
     struct Entry {
         PredicateId predicate;
         Row row;
     };
-    std::vector<Relation> relations_;  // per predicate
+    std::vector<Relation> relations_;       // per predicate
     std::vector<std::vector<AtomId>> ids_;  // per predicate and row
     std::vector<Entry> atoms_;
 };

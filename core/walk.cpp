@@ -32,14 +32,14 @@ Program Walk::extended(const Program& program, const Task& task, std::vector<Rul
     const auto add = [&](const Action& action, const std::vector<Literal>& condition,
                          const std::vector<Parameter>& quantified) {
         Rule& rule = rules.emplace_back();
-        rule.variable_count =
-            static_cast<uint32_t>(action.parameters.size() + quantified.size());
+        rule.variable_count = static_cast<uint32_t>(action.parameters.size() + quantified.size());
         result.append(condition, rule);
         result.add_type_literals(rule, quantified_types(action.parameters.size(), quantified));
     };
     for (const Action& action : task.domain->actions) {
         add(action, action.precondition, {});
-        for (const Effect& effect : action.effects) add(action, effect.condition, effect.quantified);
+        for (const Effect& effect : action.effects)
+            add(action, effect.condition, effect.quantified);
         for (const CostEffect& cost : action.costs) add(action, cost.condition, cost.quantified);
     }
     return result;
@@ -90,15 +90,14 @@ void Walk::start(std::span<const AtomId> state) {
     fingerprint_ = {};
     for (AtomId atom : state)
         for (size_t i = 0; i < 2; ++i)
-            fingerprint_[i] ^= hash_of(i, index(atoms.predicate(atom)), atoms.values(atom),
-                                       atoms.arity(atom));
+            fingerprint_[i] ^=
+                hash_of(i, index(atoms.predicate(atom)), atoms.values(atom), atoms.arity(atom));
     goal_sign_.assign(model_.task().domain->predicates.size(), {});
     basic_goals_left_ = 0;
     std::vector<ObjectId> values;
     for (const Literal& literal : model_.task().goal) {
         if (literal.kind != LiteralKind::Atom || index(literal.predicate) >= goal_sign_.size() ||
-            model_.task().domain->predicates[index(literal.predicate)].kind !=
-                PredicateKind::Basic)
+            model_.task().domain->predicates[index(literal.predicate)].kind != PredicateKind::Basic)
             continue;
         values.clear();
         for (Term term : literal.terms) values.push_back(term.value);
@@ -148,8 +147,8 @@ std::vector<Walk::StateChange> Walk::effects_of(const Schema& schema, const Obje
         values.clear();
         for (Term term : effect.terms)
             values.push_back(term.is_variable ? binding[term.value] : term.value);
-        changes.push_back({effect.predicate, model_.row(effect.predicate, values.data()),
-                           effect.value});
+        changes.push_back(
+            {effect.predicate, model_.row(effect.predicate, values.data()), effect.value});
     };
     for (const ConditionalEffect& effect : schema.effects) {
         if (effect.always) {
@@ -184,8 +183,7 @@ double Walk::cost_of(const Schema& schema, const ObjectId* arguments) {
     double total = 0;
     for (const auto& [condition, cost] : schema.costs) {
         matches_.clear();
-        const size_t count =
-            model_.run(condition.query, condition.plan, arguments, matches_);
+        const size_t count = model_.run(condition.query, condition.plan, arguments, matches_);
         const size_t width = condition.query.body.size() + condition.query.variable_count;
         for (size_t i = 0; i < count; ++i) {
             if (cost->is_constant) {
@@ -273,8 +271,8 @@ std::vector<GroundAction> Walk::actions() const {
         const size_t begin = actions.size();
         for (Row row = relation.first(action_indexes_[i], nullptr); row != no_row;
              row = all.next(row))
-            actions.push_back({action_ids_[i], {relation.values(row),
-                                                relation.values(row) + relation.arity()}});
+            actions.push_back(
+                {action_ids_[i], {relation.values(row), relation.values(row) + relation.arity()}});
         std::sort(actions.begin() + static_cast<std::ptrdiff_t>(begin), actions.end(),
                   [](const auto& a, const auto& b) { return a.arguments < b.arguments; });
     }

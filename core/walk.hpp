@@ -16,7 +16,7 @@ struct GroundAction {
 };
 
 class Walk {
-public:
+  public:
     Walk(const Task& task, AtomTable& atoms, const Program& program);
 
     void start(std::span<const AtomId> state);
@@ -41,7 +41,7 @@ public:
     Model& model() { return model_; }
     const Model& model() const { return model_; }
 
-private:
+  private:
     struct Condition {
         Query query;
         Plan plan;
@@ -83,7 +83,7 @@ private:
     std::vector<Schema> schemas_;
     std::vector<RelationId> action_relations_;  // of the schemas the policy has rules for
     std::vector<ActionId> action_ids_;
-    std::vector<uint32_t> action_indexes_;      // on no column: all true rows
+    std::vector<uint32_t> action_indexes_;        // on no column: all true rows
     std::vector<std::vector<int8_t>> goal_sign_;  // per basic predicate and row: 1, -1 or 0
     std::vector<Literal> other_goals_;            // derived predicates, equalities
     size_t basic_goals_left_ = 0;
