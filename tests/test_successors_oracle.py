@@ -361,7 +361,8 @@ def random_task(rng: random.Random, *, simple: bool = False) -> tuple[str, str]:
         atom = f"({' '.join([name, *head])})"
         actions.append(
             f"(:action see-{name} :parameters ({declared(head)})\n"
-            f"    :precondition {atom} :effect (flag))"
+            f"    :precondition {atom}\n"
+            "    :effect (and (when (flag) (not (flag))) (when (not (flag)) (flag))))"
         )
     signatures = [
         f"({' '.join([name, declared({f'?x{i}': (t,) for i, t in enumerate(types)})])})"
@@ -507,6 +508,37 @@ def test_costs_and_goals_as_validated(seed: int) -> None:
             break
         plan.append(rng.choice(actions))
         walk.apply(plan[-1])
+
+
+@pytest.mark.parametrize(
+    ("goal", "left"),
+    [
+        ("(and)", 0),
+        ("(or)", 1),
+        ("(= a b)", 1),
+        ("(not (= a b))", 0),
+        ("(imply (p a) (or))", 0),
+        ("(forall (?x - object) (or))", 1),
+        ("(and (p a) (not (p a)))", 1),
+        ("(and (not (p a)) (p a) (not (p a)))", 1),
+        ("(and (p a) (p a) (p b) (not (p b)))", 2),
+        ("(and (not (p a)) (not (p b)))", 0),
+    ],
+)
+def test_goals_that_hold_always_never_or_twice(goal: str, left: int) -> None:
+    """A literal counts once, however often it is written, and one of a pair is always left."""
+    domain = """(define (domain d) (:requirements :adl) (:predicates (p ?x))
+      (:action make :parameters (?x) :effect (p ?x)))"""
+    problem = f"(define (problem q) (:domain d) (:objects a b) (:init) (:goal {goal}))"
+    walk = start(domain, problem)
+    book = Book(domain, problem)
+    assert walk.goals_left == left
+    for name in ("a", "b", "a"):
+        assert walk.is_goal == book.holds(book.goal, atoms_of(walk), {})
+        walk.apply(Action("make", (name,)))
+    while walk.steps:
+        walk.undo()
+    assert walk.goals_left == left
 
 
 # --- Mimir -------------------------------------------------------------------------------
