@@ -130,8 +130,8 @@ void ActionReader::read_cost(Expr expr, const Surroundings& around) {
     } else if (const auto function = context_.find_function(amount)) {
         cost.function = *function;
         const auto& parameters = domain_.functions[*function].parameters;
-        cost.terms =
-            context_.read_terms(amount, "function", parameters, scope_).value_or(cost.terms);
+        cost.terms = context_.read_terms(amount, amount.arguments(), "function", parameters, scope_)
+                         .value_or(cost.terms);
     }
     if (context_.report.failed()) return;
     renumber(cost.terms);

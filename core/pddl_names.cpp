@@ -40,8 +40,9 @@ bool is_built_in(std::string_view word) {
 
 std::string describe(Expr expr) {
     const std::string_view text = expr.written();
-    const size_t shown = expr.is_list() ? std::min<size_t>(text.find('\n'), 30) : text.size();
-    return shown >= text.size() ? quoted(text) : quoted(std::string(text.substr(0, shown)) + "...");
+    // Up to the end of the line or a comment, which may hold bytes that are not text.
+    const size_t end = expr.is_list() ? std::min<size_t>(text.find_first_of("\r\n;"), 30) : 60;
+    return end >= text.size() ? quoted(text) : quoted(std::string(text.substr(0, end)) + "...");
 }
 
 std::vector<uint32_t> Scope::open(const std::vector<Parameter>& parameters) {
@@ -317,14 +318,6 @@ std::optional<Term> Context::read_term(Expr token, Scope& scope) {
     return {};
 }
 
-std::optional<std::vector<Term>> Context::read_terms(Expr list, const std::string& kind,
-                                                     const std::vector<Parameter>& declared,
-                                                     Scope& scope) {
-    std::vector<Expr> terms = list.members();
-    terms.erase(terms.begin());
-    return read_terms(list, terms, kind, declared, scope);
-}
-
 std::optional<std::vector<Term>> Context::read_terms(Expr list, const std::vector<Expr>& terms,
                                                      const std::string& kind,
                                                      const std::vector<Parameter>& declared,
@@ -363,7 +356,8 @@ std::optional<Literal> Context::read_atom(Expr atom, Scope& scope) {
         if (!refuse(atom)) unknown(atom.first(), "predicate", predicates);
         return {};
     }
-    auto terms = read_terms(atom, "predicate", domain.predicates[found->second].parameters, scope);
+    auto terms = read_terms(atom, atom.arguments(), "predicate",
+                            domain.predicates[found->second].parameters, scope);
     if (!terms) return {};
     return Literal{LiteralKind::Atom, false, PredicateId{found->second}, std::move(*terms)};
 }

@@ -80,11 +80,7 @@ struct Context {
     std::vector<Parameter> read_parameters(Expr first, Expr end, bool allow_repeated = false);
 
     std::optional<Term> read_term(Expr token, Scope& scope);
-    // The terms of `(NAME TERM...)`, checked in number and types.
-    std::optional<std::vector<Term>> read_terms(Expr list, const std::string& kind,
-                                                const std::vector<Parameter>& declared,
-                                                Scope& scope);
-    // As above, for terms picked from the list.
+    // Terms of `(NAME ...)`, checked in number and types.
     std::optional<std::vector<Term>> read_terms(Expr list, const std::vector<Expr>& terms,
                                                 const std::string& kind,
                                                 const std::vector<Parameter>& declared,

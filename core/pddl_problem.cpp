@@ -222,7 +222,8 @@ void ProblemReader::read_value(Expr assignment) {
     const auto function = context_.find_function(term);
     if (!function) return;
     const auto& parameters = domain_.functions[*function].parameters;
-    const auto terms = context_.read_terms(term, "function", parameters, no_variables_);
+    const auto terms =
+        context_.read_terms(term, term.arguments(), "function", parameters, no_variables_);
     if (!value || *value < 0)
         context_.error(number, "expected a number that is not negative, found " + describe(number));
     if (context_.report.failed()) return;

@@ -117,4 +117,10 @@ std::vector<Expr> Expr::members() const {
     return members;
 }
 
+std::vector<Expr> Expr::arguments() const {
+    std::vector<Expr> arguments = members();
+    if (!arguments.empty()) arguments.erase(arguments.begin());
+    return arguments;
+}
+
 }  // namespace planlog

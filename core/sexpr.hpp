@@ -28,8 +28,9 @@ class Expr {
     bool is(std::string_view token) const { return !is_list() && text() == token; }
     // The first member of a list if that is a token, else an empty text.
     std::string_view head() const;
-    // The members of a list; a token has none.
+    // The members of a list, and those after the first; a token has none.
     std::vector<Expr> members() const;
+    std::vector<Expr> arguments() const;
     // First member and next sibling, for walking through long lists; both may be end().
     Expr first() const { return {*document_, node_ + 1}; }
     Expr next() const;

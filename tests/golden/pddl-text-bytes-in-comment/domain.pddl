@@ -1,0 +1,4 @@
+(define (domain d)
+  (:predicates (p ?x))
+  (:action a :parameters () :effect (not ; ÿþ
+    )))
