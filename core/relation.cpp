@@ -38,9 +38,7 @@ uint64_t Index::hash_of_row(const ObjectId* row_values) const {
     return mix(hash);
 }
 
-Row Index::first(const ObjectId* key, const ObjectId* values) const {
-    if (columns_.empty()) return buckets_[0].first;
-    if (columns_.size() == 1) return buckets_[key[0]].first;
+Row Index::first_hashed(const ObjectId* key, const ObjectId* values) const {
     const size_t last = slots_.size() - 1;
     for (size_t slot = hash_of_key(key) & last; slots_[slot] != empty_slot;
          slot = (slot + 1) & last) {
@@ -129,9 +127,7 @@ uint64_t Relation::hash(const ObjectId* values) const {
     return mix(hash);
 }
 
-Row Relation::find(const ObjectId* values) const {
-    if (arity_ == 0) return truth_.empty() ? no_row : 0;
-    if (arity_ == 1) return table_[values[0]];
+Row Relation::find_hashed(const ObjectId* values) const {
     const size_t last = table_.size() - 1;
     for (size_t slot = hash(values) & last; table_[slot] != no_row; slot = (slot + 1) & last)
         if (std::equal(values, values + arity_, this->values(table_[slot]))) return table_[slot];

@@ -34,7 +34,10 @@ class Index {
 
     ColumnMask mask() const { return mask_; }
     // First row of the bucket whose key is `key` (values of the mask's columns, in order).
-    Row first(const ObjectId* key, const ObjectId* values) const;
+    Row first(const ObjectId* key, const ObjectId* values) const {
+        if (columns_.size() > 1) return first_hashed(key, values);
+        return buckets_[columns_.empty() ? 0 : key[0]].first;
+    }
     Row next(Row row) const { return links_[row].next; }
 
     void insert(Row row, const ObjectId* values);
@@ -51,6 +54,7 @@ class Index {
         Row previous = no_row;
     };
 
+    Row first_hashed(const ObjectId* key, const ObjectId* values) const;
     bool is_direct() const { return columns_.size() <= 1; }
     uint64_t hash_of_key(const ObjectId* key) const;
     uint64_t hash_of_row(const ObjectId* row_values) const;
@@ -86,9 +90,14 @@ class Relation {
         return row != no_row && is_true(row);
     }
 
-    Row find(const ObjectId* values) const;  // no_row if there is no such row yet
-    Row intern(const ObjectId* values);      // a new row is false
-    void set(Row row, bool value);           // must change the row's truth value
+    // no_row if there is no such row yet
+    Row find(const ObjectId* values) const {
+        if (arity_ == 1) return table_[values[0]];
+        if (arity_ == 0) return truth_.empty() ? no_row : 0;
+        return find_hashed(values);
+    }
+    Row intern(const ObjectId* values);  // a new row is false
+    void set(Row row, bool value);       // must change the row's truth value
 
     // Number of the index on these columns, built if need be.
     uint32_t index_on(ColumnMask mask);
@@ -103,6 +112,7 @@ class Relation {
     void clear();                        // forgets the rows, keeps the indexes
 
   private:
+    Row find_hashed(const ObjectId* values) const;
     uint64_t hash(const ObjectId* values) const;
     void grow_table();
 

@@ -140,15 +140,16 @@ bool Walk::is_applicable(ActionId action, const ObjectId* arguments) {
 }
 
 // What changes on balance: an atom that is both deleted and added is added.
-std::vector<Walk::StateChange> Walk::effects_of(const Schema& schema, const ObjectId* arguments) {
-    std::vector<StateChange> changes;
-    std::vector<ObjectId> values;
+void Walk::collect_effects(const Schema& schema, const ObjectId* arguments,
+                           std::vector<StateChange>& changes) {
+    changes.reserve(schema.effects.size());
+    ObjectId values[max_arity];
     const auto change = [&](const ConditionalEffect& effect, const ObjectId* binding) {
-        values.clear();
-        for (Term term : effect.terms)
-            values.push_back(term.is_variable ? binding[term.value] : term.value);
-        changes.push_back(
-            {effect.predicate, model_.row(effect.predicate, values.data()), effect.value});
+        for (size_t i = 0; i < effect.terms.size(); ++i) {
+            const Term term = effect.terms[i];
+            values[i] = term.is_variable ? binding[term.value] : term.value;
+        }
+        changes.push_back({effect.predicate, model_.row(effect.predicate, values), effect.value});
     };
     for (const ConditionalEffect& effect : schema.effects) {
         if (effect.always) {
@@ -175,7 +176,6 @@ std::vector<Walk::StateChange> Walk::effects_of(const Schema& schema, const Obje
     std::erase_if(changes, [&](const StateChange& c) {
         return model_.state(c.predicate).is_true(c.row) == c.value;
     });
-    return changes;
 }
 
 double Walk::cost_of(const Schema& schema, const ObjectId* arguments) {
@@ -230,9 +230,10 @@ void Walk::perform(const std::vector<StateChange>& changes, bool forward) {
 void Walk::apply(ActionId action, const ObjectId* arguments) {
     const Schema& schema = schemas_[index(action)];
     const double cost = cost_of(schema, arguments);
-    journal_.push_back({effects_of(schema, arguments), cost});
+    Step& step = journal_.emplace_back(Step{{}, cost});
+    collect_effects(schema, arguments, step.changes);
     cost_ += cost;
-    perform(journal_.back().changes, true);
+    perform(step.changes, true);
 }
 
 void Walk::undo() {

@@ -74,7 +74,8 @@ class Walk {
 
     static Program extended(const Program& program, const Task& task, std::vector<Rule>& rules);
     Condition compile(const Rule& rule, uint32_t bound_count);
-    std::vector<StateChange> effects_of(const Schema& schema, const ObjectId* arguments);
+    void collect_effects(const Schema& schema, const ObjectId* arguments,
+                         std::vector<StateChange>& changes);
     double cost_of(const Schema& schema, const ObjectId* arguments);
     void perform(const std::vector<StateChange>& changes, bool forward);
 
