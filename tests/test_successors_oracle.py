@@ -634,3 +634,24 @@ def test_plans_of_shipped_policies(name: str, variant: str) -> None:
             steps = reader.parse_plan_string(theirs, "".join(f"{a}\n" for a in result.actions))
             verdict = SequentialPlanValidator().validate(theirs, steps)
         assert verdict.status == ValidationResultStatus.VALID
+
+
+@pytest.mark.parametrize("name", domains.names())
+def test_shipped_policies_along_their_plans(name: str) -> None:
+    """What is kept up to date equals what is evaluated from scratch, forth and back."""
+    domain = Domain.read(domains.path(name) / "domain.pddl")
+    policy = Policy.read(domains.policy_path(name), domain)
+    rng = np.random.default_rng(0)
+    for sizes in domains.split_sizes(name, "easy", 8):
+        ((_, problem),) = domains.generate(name, seed=5, sizes=sizes)
+        walk = policy.start(domain.parse_task(problem))
+        while not walk.is_goal:
+            actions = walk.actions()
+            assert actions == policy.actions(walk.task, walk.state)
+            walk.apply(actions[rng.integers(len(actions))])
+            if rng.random() < 0.2:
+                walk.undo()
+                assert walk.actions() == actions
+        while walk.steps:
+            walk.undo()
+            assert walk.actions() == policy.actions(walk.task, walk.state)
