@@ -104,9 +104,9 @@ std::optional<Task> ProblemReader::read(Expr root) {
         root, "problem", task_.name,
         {":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":length"});
     if (!sections) return {};
-    for (const std::string name : {":domain", ":init", ":goal"})
+    for (const std::string_view name : {":domain", ":init", ":goal"})
         if (context_.complete && (*sections)[name].empty())
-            context_.error(root.first(), "the problem has no '(" + name + " ...)'");
+            context_.error(root.first(), "the problem has no '(" + std::string(name) + " ...)'");
     const auto each = [&](std::string_view name, const auto& read_section) {
         for (const Expr section : (*sections)[name]) read_section(section);
     };
