@@ -1,6 +1,7 @@
 #include "model.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 namespace planlog {
@@ -49,6 +50,7 @@ Model::Model(const Task& task, AtomTable& atoms, Program program)
 void Model::compile() {
     components_ = components(program_);
     work_.resize(components_.size());
+    has_work_.resize(components_.size() / 64 + 1);
     ledgers_.resize(relations_.size());
     rules_.resize(program_.rules().size());
     pools_.resize(rules_.size());
@@ -188,6 +190,7 @@ void Model::plan_triggers() {
         for (uint32_t l = 0; l < rule.query.body.size(); ++l)
             if (rule.link_at[l] != 0) rule.triggered[l] = planner.plan(rule.query, l);
     triggers_planned_ = true;
+    ++plan_version_;
     remember_sizes();
 }
 
@@ -275,6 +278,7 @@ void Model::clear_dynamic() {
         rules_[r].noted.clear();
     }
     for (Work& work : work_) work = {};
+    std::fill(has_work_.begin(), has_work_.end(), 0);
 }
 
 void Model::evaluate(std::span<const AtomId> state) {
@@ -439,17 +443,17 @@ void Model::touch(Change change) {
     if (entry.touched) return;
     entry.touched = true;
     entry.before = relations_[index(change.relation)].is_true(change.row);
-    work_[ledger.component].touched.push_back(change);
+    work_of(ledger.component).touched.push_back(change);
 }
 
 // Tells the components that read an atom that its truth value has changed.
 void Model::announce(Change change) {
     const bool value = relations_[index(change.relation)].is_true(change.row);
-    end_uses(change, !value, std::nullopt);
     const Ledger& ledger = ledgers_[index(change.relation)];
+    if (!ledger.occurrences.empty()) end_uses(change, !value, std::nullopt);
     for (uint32_t reader : value ? ledger.positive_readers : ledger.negated_readers)
-        work_[reader].changes.push_back(change);
-    for (uint32_t rule : ledger.gated_rules) work_[rules_[rule].component].gated.push_back(rule);
+        work_of(reader).changes.push_back(change);
+    for (uint32_t rule : ledger.gated_rules) work_of(rules_[rule].component).gated.push_back(rule);
 }
 
 // --- Gates -------------------------------------------------------------------
@@ -485,14 +489,9 @@ void Model::close(uint32_t r) {
     count_derivations(r, false);
     rule.is_open = false;
     // The changes of this update have ended derivations already, but not yet started any.
-    for (const Change& change : work_[rule.component].changes) {
-        const bool value = relations_[index(change.relation)].is_true(change.row);
-        for (const auto [other, literal] : ledgers_[index(change.relation)].occurrences)
-            if (other == r && rule.query.body[literal].negated != value) {
-                rule.noted.push_back(change);
-                break;
-            }
-    }
+    for (const Change& change : work_[rule.component].changes)
+        for (const Occurrence& occurrence : ledgers_[index(change.relation)].occurrences)
+            if (occurrence.rule == r) rule.noted.push_back(change);
 }
 
 void Model::open(uint32_t r) {
@@ -503,36 +502,31 @@ void Model::open(uint32_t r) {
         evaluate_rule(r);
         return;
     }
-    // An atom noted an even number of times is as it was.
-    std::vector<Change> changes;
-    std::sort(rule.noted.begin(), rule.noted.end());
-    for (size_t i = 0, end; i < rule.noted.size(); i = end) {
-        for (end = i; end < rule.noted.size() && rule.noted[end] == rule.noted[i];) ++end;
-        if ((end - i) % 2 == 1) changes.push_back(rule.noted[i]);
-    }
-    rule.noted.clear();
-    const auto for_each_use = [&](bool satisfied, auto action) {
-        for (const Change& change : changes) {
-            const bool value = relations_[index(change.relation)].is_true(change.row);
+    // What uses a noted atom ends, and is started anew if the atom's literal holds.
+    std::vector<Change>& noted = rule.noted;
+    std::sort(noted.begin(), noted.end());
+    noted.erase(std::unique(noted.begin(), noted.end()), noted.end());
+    const auto for_each_use = [&](auto visit) {
+        for (const Change& change : noted) {
             const Ledger& ledger = ledgers_[index(change.relation)];
             for (uint32_t o = 0; o < ledger.occurrences.size(); ++o)
-                if (ledger.occurrences[o].rule == r &&
-                    (rule.query.body[ledger.occurrences[o].literal].negated != value) == satisfied)
-                    action(change, o);
+                if (ledger.occurrences[o].rule == r) visit(change, o, ledger);
         }
     };
-    for_each_use(false, [&](Change change, uint32_t o) {
-        const Ledger& ledger = ledgers_[index(change.relation)];
+    for_each_use([&](Change change, uint32_t o, const Ledger& ledger) {
         const Slot& first = ledger.uses[change.row * ledger.occurrences.size() + o];
         while (first != no_slot) remove(r, first);
     });
     rule.is_open = true;
     count_derivations(r, true);
-    for (const Change& change : changes)
+    for (const Change& change : noted)
         relations_[index(change.relation)].set_stamp(change.row, ++stamp_);
-    for_each_use(true, [&](Change change, uint32_t o) {
-        trigger_literal(change, r, ledgers_[index(change.relation)].occurrences[o].literal);
+    for_each_use([&](Change change, uint32_t o, const Ledger& ledger) {
+        const uint32_t literal = ledger.occurrences[o].literal;
+        const bool value = relations_[index(change.relation)].is_true(change.row);
+        if (rule.query.body[literal].negated != value) trigger_literal(change, r, literal);
     });
+    noted.clear();
 }
 
 // Gives up the derivations of a closed rule, which is then evaluated anew when it opens.
@@ -556,12 +550,23 @@ void Model::finish() {
         next_review_ *= 2;
         if (plans_are_stale()) plan_triggers();
     }
-    for (uint32_t c = 0; c < components_.size(); ++c) update_component(c);
+    // Work in a component makes work in later ones only.
+    for (size_t i = 0; i < has_work_.size(); ++i) {
+        while (has_work_[i] != 0) {
+            const int bit = std::countr_zero(has_work_[i]);
+            has_work_[i] &= has_work_[i] - 1;
+            update_component(static_cast<uint32_t>(i * 64 + static_cast<size_t>(bit)));
+        }
+    }
+}
+
+Model::Work& Model::work_of(uint32_t c) {
+    has_work_[c / 64] |= uint64_t{1} << c % 64;
+    return work_[c];
 }
 
 void Model::update_component(uint32_t c) {
     Work& work = work_[c];
-    if (work.changes.empty() && work.touched.empty() && work.gated.empty()) return;
     queue_.clear();
     for (uint32_t r : work.gated) {
         const bool hold = gates_hold(rules_[r]);

@@ -68,6 +68,8 @@ class Model {
     // Conditions of actions are queries of the same kind as rule bodies.
     Query bind(const Rule& rule, uint32_t bound_count) const;
     Plan plan(const Query& query);
+    // Grows when plans are chosen anew because sizes have changed.
+    uint64_t plan_version() const { return plan_version_; }
     size_t run(const Query& query, const Plan& plan, const ObjectId* bound,
                std::vector<uint32_t>& matches);
 
@@ -178,6 +180,7 @@ class Model {
     void remove(uint32_t rule, Slot slot);
     void end_uses(Change change, bool positive, std::optional<uint32_t> only_component);
     void touch(Change change);
+    Work& work_of(uint32_t component);
     void announce(Change change);
 
     bool gates_hold(const RuleData& rule) const;
@@ -216,11 +219,13 @@ class Model {
     std::vector<RuleData> rules_;
     std::vector<Pool> pools_;
     std::vector<Work> work_;
+    std::vector<uint64_t> has_work_;     // bit c: component c
     std::vector<size_t> planned_sizes_;  // of the relations, when plans were chosen
     Joiner joiner_;
     std::vector<uint32_t> matches_;
     std::vector<Change> queue_;
     uint64_t stamp_ = 0;
+    uint64_t plan_version_ = 0;
     uint64_t updates_ = 0;      // since the last evaluation from scratch
     uint64_t next_review_ = 8;  // of the plans, in updates
     bool evaluation_planned_ = false;

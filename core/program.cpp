@@ -192,6 +192,9 @@ Program Program::for_task(const Task& task) const {
 
 void Program::add_goal(const Task& task) {
     goal_predicates_ = task.goal_predicates;
+    // A goal that can never hold has no axiom, but a relation all the same.
+    const auto declared = static_cast<uint32_t>(domain_->predicates.size());
+    for (uint32_t i = 0; i < goal_predicates_.size(); ++i) state(PredicateId(declared + i));
     // Goal conditions name the task's objects, which the program knows only as constants.
     const auto bind = [&](Term& term) {
         if (!term.is_variable) term.value = constant(task.objects[term.value].name);

@@ -51,13 +51,15 @@ Walk::Walk(const Task& task, AtomTable& atoms, const Program& program)
     for (const Action& action : task.domain->actions) {
         const auto parameters = static_cast<uint32_t>(action.parameters.size());
         Schema& schema = schemas_.emplace_back();
-        schema.precondition = compile(*rule++, parameters);
+        schema.precondition = Condition{model_.bind(*rule++, parameters), {}};
         for (const Effect& effect : action.effects)
             schema.effects.push_back({effect.condition.empty() && effect.quantified.empty(),
-                                      compile(*rule++, parameters), !effect.atom.negated,
-                                      effect.atom.predicate, effect.atom.terms});
+                                      {model_.bind(*rule++, parameters), {}},
+                                      !effect.atom.negated,
+                                      effect.atom.predicate,
+                                      effect.atom.terms});
         for (const CostEffect& cost : action.costs)
-            schema.costs.push_back({compile(*rule++, parameters), &cost});
+            schema.costs.push_back({{model_.bind(*rule++, parameters), {}}, &cost});
     }
     for (uint32_t i = 0; i < task.domain->actions.size(); ++i) {
         if (const auto relation = model_.program().find_action(ActionId(i))) {
@@ -75,17 +77,24 @@ Walk::Walk(const Task& task, AtomTable& atoms, const Program& program)
     }
 }
 
-Walk::Condition Walk::compile(const Rule& rule, uint32_t bound_count) {
-    Condition condition;
-    condition.query = model_.bind(rule, bound_count);
-    condition.plan = model_.plan(condition.query);
-    return condition;
+// Conditions of actions are planned like rules: by the sizes of the relations.
+void Walk::plan_conditions() {
+    if (plan_version_ == model_.plan_version()) return;
+    plan_version_ = model_.plan_version();
+    const auto plan = [&](Condition& condition) { condition.plan = model_.plan(condition.query); };
+    for (Schema& schema : schemas_) {
+        plan(schema.precondition);
+        for (ConditionalEffect& effect : schema.effects) plan(effect.condition);
+        for (ConditionalCost& cost : schema.costs) plan(cost.condition);
+    }
 }
 
 void Walk::start(std::span<const AtomId> state) {
     model_.evaluate(state);
     const AtomTable& atoms = model_.atoms();
+    plan_conditions();
     journal_.clear();
+    changes_.clear();
     cost_ = 0;
     fingerprint_ = {};
     for (AtomId atom : state)
@@ -107,7 +116,7 @@ void Walk::start(std::span<const AtomId> state) {
         const int8_t sign = literal.negated ? -1 : 1;
         if (signs[row] == sign || signs[row] == contradiction) continue;  // said before
         if (signs[row] == -sign) {  // one of the two is left in every state
-            basic_goals_left_ += model_.holds(literal);
+            basic_goals_left_ += !model_.holds(literal);
             signs[row] = contradiction;
             continue;
         }
@@ -125,6 +134,10 @@ size_t Walk::goals_left() const {
 // --- Actions -----------------------------------------------------------------
 
 bool Walk::is_applicable(ActionId action, const ObjectId* arguments) {
+    // What the policy derives is applicable, and most actions asked about are derived.
+    if (const auto relation = model_.program().find_action(action);
+        relation && model_.relation(*relation).holds(arguments))
+        return true;
     const Action& schema = model_.task().domain->actions[index(action)];
     const Domain& domain = *model_.task().domain;
     for (size_t i = 0; i < schema.parameters.size(); ++i) {
@@ -140,16 +153,15 @@ bool Walk::is_applicable(ActionId action, const ObjectId* arguments) {
 }
 
 // What changes on balance: an atom that is both deleted and added is added.
-void Walk::collect_effects(const Schema& schema, const ObjectId* arguments,
-                           std::vector<StateChange>& changes) {
-    changes.reserve(schema.effects.size());
+void Walk::append_effects(const Schema& schema, const ObjectId* arguments) {
+    const auto begin = static_cast<std::ptrdiff_t>(changes_.size());
     ObjectId values[max_arity];
     const auto change = [&](const ConditionalEffect& effect, const ObjectId* binding) {
         for (size_t i = 0; i < effect.terms.size(); ++i) {
             const Term term = effect.terms[i];
             values[i] = term.is_variable ? binding[term.value] : term.value;
         }
-        changes.push_back({effect.predicate, model_.row(effect.predicate, values), effect.value});
+        changes_.push_back({effect.predicate, model_.row(effect.predicate, values), effect.value});
     };
     for (const ConditionalEffect& effect : schema.effects) {
         if (effect.always) {
@@ -168,14 +180,15 @@ void Walk::collect_effects(const Schema& schema, const ObjectId* arguments,
         if (a.row != b.row) return a.row < b.row;
         return a.value > b.value;
     };
-    std::sort(changes.begin(), changes.end(), before);
+    std::sort(changes_.begin() + begin, changes_.end(), before);
     const auto same_atom = [](const StateChange& a, const StateChange& b) {
         return a.predicate == b.predicate && a.row == b.row;
     };
-    changes.erase(std::unique(changes.begin(), changes.end(), same_atom), changes.end());
-    std::erase_if(changes, [&](const StateChange& c) {
+    auto end = std::unique(changes_.begin() + begin, changes_.end(), same_atom);
+    end = std::remove_if(changes_.begin() + begin, end, [&](const StateChange& c) {
         return model_.state(c.predicate).is_true(c.row) == c.value;
     });
+    changes_.erase(end, changes_.end());
 }
 
 double Walk::cost_of(const Schema& schema, const ObjectId* arguments) {
@@ -207,14 +220,16 @@ double Walk::cost_of(const Schema& schema, const ObjectId* arguments) {
     return total;
 }
 
-void Walk::perform(const std::vector<StateChange>& changes, bool forward) {
-    for (const StateChange& change : changes) {
+// The changes from `begin` on are made, or made undone.
+void Walk::perform(size_t begin, bool forward) {
+    for (size_t i = begin; i < changes_.size(); ++i) {
+        const StateChange change = changes_[i];
         const bool value = change.value == forward;
         const Relation& relation = model_.state(change.predicate);
         ObjectId values[max_arity];
         std::copy_n(relation.values(change.row), relation.arity(), values);
-        for (size_t i = 0; i < 2; ++i)
-            fingerprint_[i] ^= hash_of(i, index(change.predicate), values, relation.arity());
+        for (size_t half = 0; half < 2; ++half)
+            fingerprint_[half] ^= hash_of(half, index(change.predicate), values, relation.arity());
         const auto& signs = goal_sign_[index(change.predicate)];
         if (change.row < signs.size() && std::abs(signs[change.row]) == 1) {
             if ((signs[change.row] > 0) == value)
@@ -228,19 +243,21 @@ void Walk::perform(const std::vector<StateChange>& changes, bool forward) {
 }
 
 void Walk::apply(ActionId action, const ObjectId* arguments) {
+    plan_conditions();
     const Schema& schema = schemas_[index(action)];
     const double cost = cost_of(schema, arguments);
-    Step& step = journal_.emplace_back(Step{{}, cost});
-    collect_effects(schema, arguments, step.changes);
+    journal_.push_back({changes_.size(), cost});
+    append_effects(schema, arguments);
     cost_ += cost;
-    perform(step.changes, true);
+    perform(journal_.back().begin, true);
 }
 
 void Walk::undo() {
-    const Step step = std::move(journal_.back());
+    const Step step = journal_.back();
+    perform(step.begin, false);
     journal_.pop_back();
+    changes_.resize(step.begin);
     cost_ -= step.cost;
-    perform(step.changes, false);
 }
 
 // --- What the policy derives ---------------------------------------------------

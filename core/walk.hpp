@@ -68,16 +68,15 @@ class Walk {
         bool value;
     };
     struct Step {
-        std::vector<StateChange> changes;
+        size_t begin;  // of its changes
         double cost;
     };
 
     static Program extended(const Program& program, const Task& task, std::vector<Rule>& rules);
-    Condition compile(const Rule& rule, uint32_t bound_count);
-    void collect_effects(const Schema& schema, const ObjectId* arguments,
-                         std::vector<StateChange>& changes);
+    void plan_conditions();
+    void append_effects(const Schema& schema, const ObjectId* arguments);
     double cost_of(const Schema& schema, const ObjectId* arguments);
-    void perform(const std::vector<StateChange>& changes, bool forward);
+    void perform(size_t begin, bool forward);
 
     std::vector<Rule> conditions_;  // of all actions, in the order of compilation
     Model model_;
@@ -91,6 +90,8 @@ class Walk {
     std::array<uint64_t, 2> fingerprint_{};
     double cost_ = 0;
     std::vector<Step> journal_;
+    std::vector<StateChange> changes_;    // of all steps, one after another
+    uint64_t plan_version_ = UINT64_MAX;  // of the model, when conditions were planned
     std::vector<uint32_t> matches_;
 };
 

@@ -130,13 +130,17 @@ def rules(draw: DrawFn, draft: Draft, level: int, head: str, arity: int) -> str:
         if bound
         else st.sampled_from(["a", "b"])
     )
+    used = {name: n for name, n in known.items() if any(part.startswith(name) for part in body)}
     for _ in range(draw(st.integers(0, 2))):
-        name, n = draw(st.sampled_from(sorted(known.items())))
+        name, n = draw(
+            st.sampled_from(sorted((draw(st.sampled_from([used, known])) or known).items()))
+        )
         terms = draw(st.lists(st.one_of(any_term, any_term, st.just("_")), min_size=n, max_size=n))
         body.append("not " + atom(name, terms))
     if bound and draw(st.integers(0, 3)) == 0:
         operator = draw(st.sampled_from(["=", "!="]))
         body.append(f"{draw(st.sampled_from(bound))} {operator} {draw(any_term)}")
+    body += draw(st.sampled_from([[], [], ["flag"], ["not flag"], ["not red(_)"]]))
     head_terms = draw(st.lists(any_term, min_size=arity, max_size=arity))
     order = draw(st.permutations(body))
     head_atom = f"{head}({', '.join(head_terms)})" if head_terms else head
@@ -316,6 +320,7 @@ steps = st.lists(
         st.tuples(st.sampled_from(OBJECTS), st.sampled_from(OBJECTS)).map(
             lambda pair: Action("shuffle", pair)
         ),
+        st.sampled_from(["add-flag", "del-flag"]).map(lambda name: Action(name, ())),
         st.just(None),  # undo
     ),
     min_size=1,
@@ -411,7 +416,9 @@ def test_long_random_walk(seed: int) -> None:
         odd(X) :- edge(X, Y), not even(Y).
         even(X) :- red(X), not path(X, X).
         add-blue(X) :- odd(X), not blue(X), likes(X, Y), not path(Y, _).
-        del-blue(X) :- path(X, X), line(X, Y, _), even(Y).""",
+        del-blue(X) :- path(X, X), line(X, Y, _), even(Y).
+        add-line(X, Y, Z) :- flag, edge(X, Y), likes(Y, Z), not edge(Z, X).
+        del-line(X, Y, Z) :- not flag, line(X, Y, Z), not line(Z, Y, X), not add-line(_, _, _).""",
         DOMAIN,
     )
     task = DOMAIN.parse_task(
@@ -420,11 +427,13 @@ def test_long_random_walk(seed: int) -> None:
     )
     rng = np.random.default_rng(seed)
     walk = policy.start(task)
-    everything = list(ARITIES.items())
-    for step in range(600):
-        name, arity = everything[rng.integers(len(everything))]
-        verb = "add-" if rng.random() < (0.7 if step < 300 else 0.3) else "del-"
+    everything = sorted(ARITIES.items(), key=lambda item: item[1])
+    for step in range(2500):
+        # A gate that stays closed for long makes its rules forget.
+        names_now = everything[1:] if 100 < step < 2000 else everything
+        name, arity = names_now[rng.integers(len(names_now))]
+        verb = "add-" if rng.random() < (0.7 if step < 1200 else 0.3) else "del-"
         walk.apply(Action(verb + name, tuple(names[i] for i in rng.integers(25, size=arity))))
-        if step % 20 == 0:
+        if step % 50 == 0 or name == "flag":
             assert_same(policy, walk)
     assert_same(policy, walk)

@@ -192,11 +192,16 @@ class Walk:
 
     def apply(self, action: Action) -> None:
         """Go on to the action's successor; InapplicableError (and no change) if it has none."""
-        schema = self.task.domain.action_ids.get(action.name)
-        if schema is None or self.task.domain.actions[schema].arity != len(action.arguments):
+        name, arguments = action
+        schema = self.task.domain.action_ids.get(name)
+        if schema is None or self.task.domain.actions[schema].arity != len(arguments):
             raise UnknownNameError(f"the domain has no action of the form {action}")
-        arguments = [self.task.object_id(name) for name in action.arguments]
-        if not self.core.apply(schema, arguments):
+        ids = self.task.object_ids
+        try:
+            applied = self.core.apply(schema, [ids[argument] for argument in arguments])
+        except KeyError as error:
+            raise UnknownNameError(f"the task has no object {error}") from None
+        if not applied:
             raise InapplicableError(f"{action} is not applicable here")
 
     def undo(self) -> None:
@@ -215,7 +220,7 @@ class Walk:
 
     def sample(self, rng: np.random.Generator) -> Action | None:
         """One of the derived actions, each as likely as any other; None if there are none."""
-        described = self.core.sample(int(rng.integers(2**63)))
+        described = self.core.sample(rng.bit_generator.random_raw())
         return None if described is None else self._action(*described)
 
     def explain(self) -> list[tuple[str, Action]]:
