@@ -52,8 +52,9 @@ class RuleDerivations:
 
 @dataclass(frozen=True)
 class Derivations:
-    """The canonical models of some states, as arrays; relations and rules are the core's, by
-    number: first those of the rule file in its order (`Policy.rule_numbers`)."""
+    """The canonical models of some states, as arrays. Relations and rules go by the core's numbers
+    (`Policy.relation`, `Policy.rule_numbers`); a policy rule's body has the literals of its
+    precondition after its own."""
 
     relations: tuple[AtomRows, ...]
     rules: tuple[RuleDerivations, ...]
