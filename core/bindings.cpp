@@ -384,7 +384,12 @@ class SharedWalk {
         broken_ = true;
         {
             nb::gil_scoped_release unlocked;
-            function();
+            try {
+                function();
+            } catch (const MissingValue&) {
+                broken_ = false;
+                throw;
+            }
         }
         broken_ = false;
     }
@@ -498,6 +503,7 @@ NB_MODULE(_core, m) {
         .def("rule_body", &rule_body)
         .def("check", [](const SharedProgram& p) { components(p.program); });
 
+    nb::exception<MissingValue>(m, "MissingValue", PyExc_LookupError);
     nb::class_<SharedWalk>(m, "Walk")
         .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>>(), "task"_a,
              "program"_a)

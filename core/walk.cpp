@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <stdexcept>
 
 namespace planlog {
 
@@ -212,7 +211,7 @@ double Walk::cost_of(const Schema& schema, const ObjectId* arguments) {
             if (value == values.end()) {
                 std::string atom = model_.task().domain->functions[cost->function].name;
                 for (ObjectId object : row) atom += " " + model_.task().objects[object].name;
-                throw std::invalid_argument("the task gives no value for (" + atom + ")");
+                throw MissingValue("the task gives no value for (" + atom + ")");
             }
             total += value->second;
         }

@@ -4,11 +4,17 @@
 
 #include <array>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "model.hpp"
 
 namespace planlog {
+
+// A cost function has no value for the objects that an action asks about.
+struct MissingValue : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 struct GroundAction {
     ActionId action{};
@@ -21,7 +27,8 @@ class Walk {
 
     void start(std::span<const AtomId> state);
     bool is_applicable(ActionId action, const ObjectId* arguments);
-    void apply(ActionId action, const ObjectId* arguments);  // must be applicable
+    // The action must be applicable. MissingValue leaves the walk as it is.
+    void apply(ActionId action, const ObjectId* arguments);
     void undo();
 
     size_t steps() const { return journal_.size(); }

@@ -7,19 +7,27 @@ one that makes it false, so that a walk can go through arbitrary sets of atoms.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from dataclasses import dataclass, field
 
-import clingo
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from clingo_reference import (
+    Atom,
+    DomainText,
+    assert_equal,
+    atoms_of,
+    evaluate,
+    facts_text,
+    model,
+    rules_text,
+    substitutions,
+)
 from planlog.policy import Derivations, Policy, Walk
-from planlog.rules import Comparison, Literal, Relation, Rule, Source, Variable, Wildcard
-from planlog.task import Action, Domain, State, Task
+from planlog.task import Action, Domain, Task
 
 EXAMPLES = int(os.environ.get("PLANLOG_ORACLE_EXAMPLES", "600"))
 if os.environ.get("PLANLOG_TEST_PROFILE") == "sanitize":
@@ -30,6 +38,7 @@ thorough = settings(
 
 ARITIES = {"flag": 0, "red": 1, "blue": 1, "edge": 2, "likes": 2, "line": 3}
 OBJECTS = ["a", "b", "c", "d"]
+OBJECT_TYPES = {"b": "warm", "c": "thing", "d": "thing"}  # and the constant a, which is warm
 
 
 def domain_text() -> str:
@@ -42,7 +51,12 @@ def domain_text() -> str:
         atom = f"({name} {' '.join(f'?x{i}' for i in range(n))})"
         for verb, effect in (("add", atom), ("del", f"(not {atom})")):
             actions += f"(:action {verb}-{name} :parameters ({variables(n)}) :effect {effect})\n"
-    # One action that changes many atoms at once.
+    # Actions that change many atoms at once.
+    flips = "".join(
+        f"(when {atom} (not {atom})) (when (not {atom}) {atom}) "
+        for atom in ("(flag)", "(red ?x)", "(edge ?x ?y)", "(likes ?y ?x)")
+    )
+    actions += f"(:action flip :parameters (?x - thing ?y - thing) :effect (and {flips}))\n"
     actions += """(:action shuffle :parameters (?x - thing ?y - thing)
       :effect (and (not (edge ?x ?y)) (edge ?y ?x) (red ?x) (not (red ?y)) (not (flag))
                    (forall (?z - thing) (when (likes ?x ?z) (and (blue ?z) (not (likes ?x ?z)))))))
@@ -53,6 +67,7 @@ def domain_text() -> str:
 
 
 DOMAIN = Domain.parse(domain_text())
+DOMAIN_TEXT = DomainText.read(domain_text())
 
 
 def make_task(initial: list[tuple[str, ...]], goal: list[tuple[str, ...]]) -> Task:
@@ -147,155 +162,13 @@ def rules(draw: DrawFn, draft: Draft, level: int, head: str, arity: int) -> str:
     return f"{head_atom} :- {', '.join(order)}." if order else f"{head_atom}."
 
 
-# --- Both sides as plain sets ------------------------------------------------------
-
-Model = dict[str, set[tuple[str, ...]]]
-
-
-def our_model(policy: Policy, task: Task, found: Derivations, state: int = 0) -> Model:
-    assert policy.program is not None
-    relations = {
-        literal.relation for rule in policy.program.rules for literal in (rule.head, *rule.literals)
-    }
-    names = task.object_names
-    return {
-        str(relation): {
-            tuple(names[o] for o in row)
-            for row in found.relations[policy.relation(relation)].of(state).tolist()
-        }
-        for relation in relations
-        if relation.has_rules or relation.source is Source.STATE
-    }
-
-
-def our_substitutions(
-    policy: Policy, found: Derivations, state: int = 0
-) -> list[Counter[tuple[object, ...]]]:
-    """Per rule of the core, each derivation as the values of its head and of its body's atoms."""
-    result = []
-    for rule in found.rules:
-
-        def row(relation: int, number: int) -> tuple[int, ...]:
-            return tuple(found.relations[relation].values[number].tolist())
-
-        s = 0 if rule.static else state
-        start, end = int(rule.offsets[s]), int(rule.offsets[s + 1])
-        result.append(
-            Counter(
-                (
-                    row(rule.head, rule.heads[d]),
-                    *(row(r, n) for r, n in zip(rule.body, rule.bodies[d], strict=True)),
-                )
-                for d in range(start, end)
-            )
-        )
-    return result
-
-
-def symbol(relation: Relation) -> str:
-    return f"{relation.source.name.lower()}_{relation.name.replace('-', '_')}"
-
-
-def clingo_literal(literal: Literal) -> str:
-    terms = ", ".join(
-        f"V{t.name}" if isinstance(t, Variable) else "_" if isinstance(t, Wildcard) else f"{t}"
-        for t in literal.terms
-    )
-    text = f"{symbol(literal.relation)}({terms})" if terms else symbol(literal.relation)
-    return f"not {text}" if literal.negated else text
-
-
-def clingo_body(rule: Rule) -> str:
-    parts = []
-    for part in rule.body:
-        if isinstance(part, Comparison):
-            left, right = (f"V{t}" if isinstance(t, Variable) else str(t) for t in part.terms)
-            parts.append(f"{left} {'=' if part.equal else '!='} {right}")
-        else:
-            parts.append(clingo_literal(part))
-    if rule.is_policy_rule:  # the actions of this domain have no preconditions, only types
-        parts += [
-            f"type_thing(V{t})" if isinstance(t, Variable) else f"type_thing({t})"
-            for t in rule.head.terms
-        ]
-    return ", ".join(parts)
-
-
-def rule_variables(rule: Rule) -> list[str]:
-    names = dict.fromkeys(
-        f"V{term}"
-        for part in (rule.head, *rule.body)
-        if not (isinstance(part, Literal) and part.negated)
-        for term in part.terms
-        if isinstance(term, Variable)
-    )
-    return list(names)
-
-
-def clingo_facts(state: set[tuple[str, ...]], goal: set[tuple[str, ...]]) -> str:
-    lines = [f"type_thing({o})." for o in OBJECTS] + ["type_warm(a).", "type_warm(b)."]
-    for atoms, prefix in (
-        (state, "state"),
-        (goal, "goal"),
-        (state & goal, "achieved_goal"),
-        (goal - state, "unachieved_goal"),
-        (state - goal, "achieved_nongoal"),
-    ):
-        for name, *arguments in atoms:
-            suffix = f"({', '.join(arguments)})" if arguments else ""
-            lines.append(f"{prefix}_{name}{suffix}.")
-    return "\n".join(lines)
-
-
-def clingo_model(
-    policy: Policy, state: set[tuple[str, ...]], goal: set[tuple[str, ...]]
-) -> tuple[Model, list[int]]:
-    """The derived relations, and the number of satisfied substitutions per rule."""
-    assert policy.program is not None
-    lines = [clingo_facts(state, goal)]
-    for i, rule in enumerate(policy.program.rules):
-        body = clingo_body(rule)
-        lines.append(f"{clingo_literal(rule.head)} :- {body}.")
-        variables = rule_variables(rule)
-        head = f"sub{i}({', '.join(variables)})" if variables else f"sub{i}"
-        lines.append(f"{head} :- {body}.")
-    control = clingo.Control(["--warn=none"])
-    control.add("base", [], "\n".join(lines))
-    control.ground([("base", [])])
-    shown: list[clingo.Symbol] = []
-    control.solve(on_model=lambda model: shown.extend(model.symbols(atoms=True)))
-    model: Model = {}
-    counts = [0] * len(policy.program.rules)
-    for found in shown:
-        if found.name.startswith("sub"):
-            counts[int(found.name[3:])] += 1
-        else:
-            model.setdefault(found.name, set()).add(tuple(str(a) for a in found.arguments))
-    return model, counts
-
-
 def check_against_clingo(
-    policy: Policy,
-    task: Task,
-    found: Derivations,
-    state: set[tuple[str, ...]],
-    goal: set[tuple[str, ...]],
-    number: int = 0,
+    policy: Policy, task: Task, found: Derivations, state: set[Atom], goal: set[Atom]
 ) -> None:
     assert policy.program is not None
-    expected, counts = clingo_model(policy, state, goal)
-    ours = our_model(policy, task, found, number)
-    for rule in policy.program.rules:
-        relation = rule.head.relation
-        assert ours[str(relation)] == expected.get(symbol(relation), set()), relation
-    substitutions = our_substitutions(policy, found, number)
-    for i, core in enumerate(policy.rule_numbers):
-        assert substitutions[core].total() == counts[i], str(policy.program.rules[i])
-        assert all(n == 1 for n in substitutions[core].values())
-
-
-def atoms_of(task: Task, state: State) -> set[tuple[str, ...]]:
-    return {tuple(text.strip("()").split()) for text in task.atoms(state)}
+    facts = facts_text(DOMAIN_TEXT, OBJECT_TYPES, state, goal)
+    expected = evaluate(policy.program, rules_text(policy.program, DOMAIN_TEXT), facts)
+    assert_equal(policy, task, found, expected)
 
 
 # --- Tests -----------------------------------------------------------------------
@@ -317,9 +190,10 @@ steps = st.lists(
         st.tuples(st.sampled_from(["add-", "del-"]), ground_atoms).map(
             lambda pair: Action(pair[0] + pair[1][0], pair[1][1:])
         ),
-        st.tuples(st.sampled_from(OBJECTS), st.sampled_from(OBJECTS)).map(
-            lambda pair: Action("shuffle", pair)
-        ),
+        st.tuples(
+            st.sampled_from(["flip", "shuffle"]),
+            st.tuples(st.sampled_from(OBJECTS), st.sampled_from(OBJECTS)),
+        ).map(lambda pair: Action(*pair)),
         st.sampled_from(["add-flag", "del-flag"]).map(lambda name: Action(name, ())),
         st.just(None),  # undo
     ),
@@ -334,7 +208,7 @@ def assert_same(policy: Policy, walk: Walk) -> None:
     fresh = policy.derivations(walk.task, [walk.state])
     for ours, theirs in zip(kept.relations, fresh.relations, strict=True):
         assert sorted(ours.of(0).tolist()) == sorted(theirs.of(0).tolist())
-    assert our_substitutions(policy, kept) == our_substitutions(policy, fresh)
+    assert substitutions(kept) == substitutions(fresh)
     assert walk.actions() == policy.actions(walk.task, walk.state)
 
 
@@ -380,8 +254,8 @@ def test_many_states_in_one_call(
     together = policy.derivations(task, states)
     for number, state in enumerate(states):
         alone = policy.derivations(task, [state])
-        assert our_model(policy, task, together, number) == our_model(policy, task, alone)
-        assert our_substitutions(policy, together, number) == our_substitutions(policy, alone)
+        assert model(policy, task, together, number) == model(policy, task, alone)
+        assert substitutions(together, number) == substitutions(alone)
 
 
 def test_cyclic_support_is_not_support() -> None:

@@ -76,3 +76,7 @@ class UnknownNameError(PlanlogError):
 
 class InapplicableError(PlanlogError):
     """An action whose precondition does not hold in the state it was applied in."""
+
+
+class MissingValueError(PlanlogError):
+    """A cost that depends on a value which the task does not give."""

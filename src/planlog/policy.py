@@ -12,7 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from planlog import _core
-from planlog.errors import Diagnostic, InapplicableError, RuleError, UnknownNameError
+from planlog.errors import (
+    Diagnostic,
+    InapplicableError,
+    MissingValueError,
+    RuleError,
+    UnknownNameError,
+)
 from planlog.lowering import Lowering
 from planlog.rules import Constant, Literal, Program, Relation, parse_program, read_program
 from planlog.task import Action, Domain, State, Task
@@ -200,6 +206,8 @@ class Walk:
         ids = self.task.object_ids
         try:
             applied = self.core.apply(schema, [ids[argument] for argument in arguments])
+        except _core.MissingValue as error:
+            raise MissingValueError(f"{action} has no cost: {error}") from None
         except KeyError as error:
             raise UnknownNameError(f"the task has no object {error}") from None
         if not applied:
