@@ -282,7 +282,7 @@ class SharedWalk {
 
     void start(IdArray state) {
         check_ids(state);
-        if (broken_) rebuild();
+        rebuild_if_broken();
         guarded([&] { walk_->start({state.data(), state.size()}); });
     }
     bool is_applicable(uint32_t action, const std::vector<uint32_t>& arguments) {
@@ -344,7 +344,7 @@ class SharedWalk {
         for (size_t i = 0; i + 1 < offsets.size(); ++i)
             if (offsets(i) > offsets(i + 1) || offsets(i + 1) > states.size())
                 throw nb::value_error("offsets must not decrease nor pass the end");
-        if (broken_) rebuild();
+        rebuild_if_broken();
         Batch batch(walk_->model());
         guarded([&] {
             for (size_t i = 0; i + 1 < offsets.size(); ++i) {
@@ -364,15 +364,24 @@ class SharedWalk {
     void set_deadline(std::optional<double> seconds) { watch_.set_deadline(seconds); }
 
     const Walk& usable() const {
-        if (broken_) throw nb::value_error("the walk was interrupted: start it again");
+        if (condition_ == Condition::Busy)
+            throw nb::value_error("the walk is in use by another thread");
+        if (condition_ == Condition::Broken)
+            throw nb::value_error("the walk was interrupted: start it again");
         return *walk_;
     }
 
   private:
+    // Busy is set and looked at while the interpreter lock is held.
+    enum class Condition : uint8_t { Ready, Busy, Broken };
+
     void rebuild() {
         walk_ = std::make_unique<Walk>(task_->task, task_->atoms, program_->program);
         install_watch();
-        broken_ = false;
+        condition_ = Condition::Ready;
+    }
+    void rebuild_if_broken() {
+        if (condition_ == Condition::Broken) rebuild();
     }
     void install_watch() {
         walk_->model().poll() = [this] { watch_(); };
@@ -381,17 +390,18 @@ class SharedWalk {
     template <class Function>
     void guarded(Function function) {
         usable();
-        broken_ = true;
-        {
+        condition_ = Condition::Busy;
+        try {
             nb::gil_scoped_release unlocked;
-            try {
-                function();
-            } catch (const MissingValue&) {
-                broken_ = false;
-                throw;
-            }
+            function();
+        } catch (const MissingValue&) {
+            condition_ = Condition::Ready;
+            throw;
+        } catch (...) {
+            condition_ = Condition::Broken;
+            throw;
         }
-        broken_ = false;
+        condition_ = Condition::Ready;
     }
     void check(uint32_t action, const std::vector<uint32_t>& arguments) const {
         usable();
@@ -402,6 +412,7 @@ class SharedWalk {
             if (argument >= task_->task.objects.size()) throw nb::value_error("no such object");
     }
     void check_ids(IdArray atoms) const {
+        const auto lock = task_->atoms.lock();
         for (size_t i = 0; i < atoms.size(); ++i)
             if (atoms(i) >= task_->atoms.size()) throw nb::value_error("no such atom");
     }
@@ -413,7 +424,7 @@ class SharedWalk {
     std::shared_ptr<SharedProgram> program_;
     std::unique_ptr<Walk> walk_;
     Watch watch_;
-    bool broken_ = false;
+    Condition condition_ = Condition::Ready;
 };
 
 }  // namespace
@@ -444,9 +455,14 @@ NB_MODULE(_core, m) {
         .def_prop_ro("goals", &goal_texts)
         .def_prop_ro("static_atoms", &static_texts)
         .def_prop_ro("minimises_cost", [](const SharedTask& t) { return t.task.minimises_cost; })
-        .def("initial", [](SharedTask& t) { return as_array(initial_state(t.task, t.atoms)); })
+        .def("initial",
+             [](SharedTask& t) {
+                 const auto lock = t.atoms.lock();
+                 return as_array(initial_state(t.task, t.atoms));
+             })
         .def("atom_text",
-             [](const SharedTask& t, AtomId atom) {
+             [](SharedTask& t, AtomId atom) {
+                 const auto lock = t.atoms.lock();
                  if (atom >= t.atoms.size()) throw nb::index_error("no such atom");
                  const auto& name = t.task.domain->predicates[index(t.atoms.predicate(atom))].name;
                  return atom_text(t.task, name, t.atoms.values(atom), t.atoms.arity(atom));
@@ -457,6 +473,7 @@ NB_MODULE(_core, m) {
                 throw nb::value_error("no such atom");
             for (uint32_t value : values)
                 if (value >= t.task.objects.size()) throw nb::value_error("no such object");
+            const auto lock = t.atoms.lock();
             return t.atoms.intern(PredicateId(predicate), values.data());
         });
     m.def("read_task", &read_task_text, "domain"_a, "text"_a);

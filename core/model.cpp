@@ -289,7 +289,10 @@ void Model::evaluate(std::span<const AtomId> state) {
         if (!unachieved || ledgers_[index(*unachieved)].is_static) continue;
         for (Row row : goals_[p].true_rows()) set_input(*unachieved, goals_[p].values(row), true);
     }
-    for (AtomId atom : state) set_atom(atoms_->predicate(atom), atoms_->values(atom), true);
+    {
+        const auto lock = atoms_->lock();
+        for (AtomId atom : state) set_atom(atoms_->predicate(atom), atoms_->values(atom), true);
+    }
     for (uint32_t c = 0; c < components_.size(); ++c) {
         const auto& rules = components_[c].rules;
         if (rules.empty() || (static_done_ && rules_[rules.front()].is_static)) continue;

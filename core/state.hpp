@@ -1,6 +1,7 @@
 // States as sorted lists of atom ids, and the table that gives atoms their ids.
 #pragma once
 
+#include <mutex>
 #include <vector>
 
 #include "domain.hpp"
@@ -10,10 +11,13 @@ namespace planlog {
 
 using AtomId = uint32_t;
 
-// The ground atoms of a task that have been met so far, numbered.
+// The ground atoms of a task that have been met so far, numbered. All walks of a task share
+// the table, so whoever uses it holds its lock, for as long as that takes and no longer.
 class AtomTable {
   public:
     explicit AtomTable(const Task& task);
+
+    std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
 
     AtomId intern(PredicateId predicate, const ObjectId* values);
     PredicateId predicate(AtomId atom) const { return atoms_[atom].predicate; }
@@ -28,6 +32,7 @@ class AtomTable {
         PredicateId predicate;
         Row row;
     };
+    std::mutex mutex_;
     std::vector<Relation> relations_;       // per predicate
     std::vector<std::vector<AtomId>> ids_;  // per predicate and row
     std::vector<Entry> atoms_;

@@ -90,16 +90,19 @@ void Walk::plan_conditions() {
 
 void Walk::start(std::span<const AtomId> state) {
     model_.evaluate(state);
-    const AtomTable& atoms = model_.atoms();
     plan_conditions();
     journal_.clear();
     changes_.clear();
     cost_ = 0;
     fingerprint_ = {};
-    for (AtomId atom : state)
-        for (size_t i = 0; i < 2; ++i)
-            fingerprint_[i] ^=
-                hash_of(i, index(atoms.predicate(atom)), atoms.values(atom), atoms.arity(atom));
+    {
+        AtomTable& atoms = model_.atoms();
+        const auto lock = atoms.lock();
+        for (AtomId atom : state)
+            for (size_t half = 0; half < 2; ++half)
+                fingerprint_[half] ^= hash_of(half, index(atoms.predicate(atom)),
+                                              atoms.values(atom), atoms.arity(atom));
+    }
     goal_sign_.assign(model_.task().domain->predicates.size(), {});
     basic_goals_left_ = 0;
     std::vector<ObjectId> values;
@@ -263,6 +266,7 @@ void Walk::undo() {
 
 std::vector<AtomId> Walk::state() const {
     std::vector<AtomId> state;
+    const auto lock = model_.atoms().lock();
     const auto& predicates = model_.task().domain->predicates;
     for (uint32_t p = 0; p < predicates.size(); ++p) {
         if (!predicates[p].fluent) continue;

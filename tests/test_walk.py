@@ -146,3 +146,38 @@ def test_other_threads_run_during_an_evaluation() -> None:
     done.set()
     thread.join()
     assert ticks > 5
+
+
+def test_walks_of_one_task_in_several_threads() -> None:
+    """Walks share the task's table of atoms; each finds what it would find alone."""
+    names = [f"o{i}" for i in range(40)]
+    roads = " ".join(f"(road {x} {y})" for x in names for y in names if x != y)
+    task = ROADS.parse_task(
+        f"""(define (problem dense) (:domain roads) (:objects {" ".join(names)})
+        (:init (at o0) {roads}) (:goal (seen o39)))"""
+    )
+    policy = Policy.applicable(ROADS)
+
+    def drive(seed: int) -> list[str]:
+        rng = np.random.default_rng(seed)
+        walk = policy.start(task)
+        found = []
+        for _ in range(150):
+            action = walk.sample(rng)
+            assert action is not None
+            walk.apply(action)
+            found += task.atoms(walk.state)
+            assert policy.actions(task, walk.state) == walk.actions()
+        return found
+
+    together: dict[int, list[str]] = {}
+    threads = [
+        threading.Thread(target=lambda seed=seed: together.update({seed: drive(seed)}))
+        for seed in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together.keys() == set(range(4))
+    assert all(sorted(together[seed]) == sorted(drive(seed)) for seed in range(4))

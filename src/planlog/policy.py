@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from weakref import WeakKeyDictionary
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -82,7 +82,8 @@ class Policy:
         self.core = lowering.core
         self.core.check()
         self._relations = lowering.relations
-        self._walks: WeakKeyDictionary[Task, Walk] = WeakKeyDictionary()
+        self._kept: Walk | None = None  # for evaluations from scratch
+        self._lock = Lock()
 
     @classmethod
     def read(cls, path: str | Path, domain: Domain) -> Policy:
@@ -103,16 +104,18 @@ class Policy:
 
     def actions(self, task: Task, state: State) -> list[Action]:
         """The derived actions, by schema and then by object, evaluated from scratch."""
-        walk = self._walk(task)
-        walk.restart(state)
-        return walk.actions()
+        with self._lock:
+            walk = self._walk(task)
+            walk.restart(state)
+            return walk.actions()
 
     def derivations(self, task: Task, states: Iterable[State]) -> Derivations:
         """The models of many states in one call, with all satisfied substitutions."""
         ids = [state.atoms for state in states]
         offsets = np.cumsum([0, *map(len, ids)], dtype=np.uint32)
         atoms = np.concatenate(ids) if ids else np.zeros(0, dtype=np.uint32)
-        return self.as_derivations(self._walk(task).core.derive(atoms, offsets))
+        with self._lock:
+            return self.as_derivations(self._walk(task).core.derive(atoms, offsets))
 
     def start(
         self, task: Task, state: State | None = None, *, deadline: float | None = None
@@ -172,10 +175,10 @@ class Policy:
         return tuple(rel for rel, negated, _ in self.core.rule_body(rule) if not negated)
 
     def _walk(self, task: Task) -> Walk:
-        """A walk kept for evaluations from scratch, so that static relations are loaded once."""
-        if task not in self._walks:
-            self._walks[task] = self.start(task)
-        return self._walks[task]
+        """A walk for evaluations from scratch, kept so that static relations are loaded once."""
+        if self._kept is None or self._kept.task is not task:
+            self._kept = self.start(task)
+        return self._kept
 
 
 _Rule = tuple[Ids, Ids, Ids, bool]
