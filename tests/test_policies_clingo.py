@@ -6,6 +6,8 @@ all derived predicates and actions and the number of satisfied substitutions of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
@@ -20,10 +22,10 @@ from clingo_reference import (
 )
 from planlog import domains
 from planlog.policy import Policy
-from planlog.task import Domain
+from planlog.task import Domain, State, Task
 
 STATES = 200
-STEPS = 30  # of a walk, at most
+STEPS = 20  # of a walk, at most
 
 # Least and largest numbers of objects.
 SIZES = {
@@ -37,6 +39,23 @@ SIZES = {
         "directions": (2, 5),
     },
 }
+
+
+# A rover that could take an image where it is, but rather drives on to one that cannot wait:
+# small tasks hardly ever come to that.
+HESITATION = """(define (problem hesitation) (:domain rover)
+  (:objects r - rover c - camera m - mode l - lander w0 w1 w2 - waypoint t o1 o2 - objective)
+  (:init (at r w1) (at_lander l w2) (visible w0 w2) (equipped_for_imaging r)
+    (on_board c r) (supports c m) (calibrated c r) (calibration_target c t) (visible_from t w0)
+    (visible_from o1 w0) (visible_from o1 w1) (visible_from o2 w2))
+  (:goal (and (communicated_image_data o1 m) (communicated_image_data o2 m))))"""
+
+
+def tasks(name: str, rng: np.random.Generator) -> Iterator[str]:
+    if name == "rover":
+        yield HESITATION
+    while True:
+        yield generated(name, rng)
 
 
 def generated(name: str, rng: np.random.Generator) -> str:
@@ -65,11 +84,22 @@ def with_other_goal(name: str, text: str, rng: np.random.Generator) -> str:
     return f"{before}(:goal (and {' '.join(goal)})))"
 
 
+def random_state(applicable: Policy, task: Task, rng: np.random.Generator) -> State:
+    """Some of the atoms that a random walk makes true, whether or not they can be true together."""
+    walk = applicable.start(task)
+    seen = [walk.state.atoms]
+    while len(seen) < 200 and (action := walk.sample(rng)) is not None:
+        walk.apply(action)
+        seen.append(walk.state.atoms)
+    atoms = np.unique(np.concatenate(seen))
+    return State(atoms[rng.random(len(atoms)) < rng.random()])
+
+
 @pytest.mark.parametrize(
     ("name", "variant"), [(name, v) for name in domains.names() for v in domains.variants(name)]
 )
 def test_policy_derives_what_clingo_derives(name: str, variant: str) -> None:
-    rng = np.random.default_rng(4)  # reaches rules that are rarely satisfied soon
+    rng = np.random.default_rng(1)
     domain_file = domains.path(name) / "domain.pddl"
     domain, domain_text = Domain.read(domain_file), DomainText.read(domain_file.read_text())
     policy = Policy.read(domains.policy_path(name, variant), domain)
@@ -78,12 +108,12 @@ def test_policy_derives_what_clingo_derives(name: str, variant: str) -> None:
     rules = rules_text(policy.program, domain_text)
     derivations = np.zeros(len(policy.program.rules), dtype=int)
     seen = 0
-    while seen < STATES or (derivations.min() == 0 and seen < 10 * STATES):
-        text = generated(name, rng)
+    for number, text in enumerate(tasks(name, rng)):
         problem = ProblemText.read(text)
         task = domain.parse_task(text)
         assert atoms_of(task, task.initial) == problem.initial
-        walk = policy.start(task)
+        start = task.initial if number % 2 == 0 else random_state(applicable, task, rng)
+        walk = policy.start(task, start)
         obedience = rng.choice([0, 0.8, 1])
         states, references = [], []
         while walk.steps < STEPS:
@@ -103,9 +133,11 @@ def test_policy_derives_what_clingo_derives(name: str, variant: str) -> None:
                 break
             walk.apply(action)
         from_scratch = policy.derivations(task, states)
-        for number, expected in enumerate(references):
-            assert_equal(policy, task, from_scratch, expected, number)
+        for position, expected in enumerate(references):
+            assert_equal(policy, task, from_scratch, expected, position)
         seen += len(states)
+        if seen >= STATES and (derivations.all() or seen >= 5 * STATES):
+            break
     # A rule that is never satisfied has not been compared.
     unused = [rule for rule, n in zip(policy.program.rules, derivations, strict=True) if n == 0]
     assert not unused, unused[0].text
