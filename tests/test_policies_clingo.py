@@ -33,7 +33,7 @@ SIZES = {
     "ferry": {"cars": (2, 5), "locations": (2, 4)},
     "rover": {"rovers": (1, 2), "waypoints": (2, 6), "cameras": (1, 4), "objectives": (1, 6)},
     "satellite": {
-        "satellites": (1, 3),
+        "satellites": (1, 2),
         "instruments": (1, 6),
         "modes": (1, 3),
         "directions": (2, 5),
