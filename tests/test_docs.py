@@ -117,8 +117,12 @@ def looked_up(line: str) -> bool:
 
 
 def comparable(output: str) -> str:
-    """Times differ from run to run."""
-    return re.sub(r"\d+\.\d+( s\b|,$)", r"T\1", output.strip(), flags=re.MULTILINE)
+    """Times differ from run to run, and the lengths of plans with every change of the drawing."""
+
+    def without_numbers(line: str) -> str:
+        return re.sub(r"[\d.]+", "N", line) if re.match("(not )?(solved|valid):", line) else line
+
+    return "\n".join(without_numbers(line) for line in output.strip().splitlines())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
