@@ -473,7 +473,7 @@ void Model::note(uint32_t r, Change change) {
     RuleData& rule = rules_[r];
     if (!rule.is_evaluated) return;
     rule.noted.push_back(change);
-    if (rule.noted.size() > 4 * pools_[r].live + 1024) forget(r);
+    if (rule.noted.size() > pools_[r].live + 256) forget(r);  // evaluating anew is cheaper
 }
 
 void Model::count_derivations(uint32_t r, bool count) {
