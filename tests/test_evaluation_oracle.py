@@ -317,6 +317,9 @@ def test_long_random_walk(seed: int) -> None:
     walk = policy.start(task)
     everything = sorted(ARITIES.items(), key=lambda item: item[1])
     for step in range(2500):
+        if step in (300, 2000):
+            walk.apply(Action("del-flag" if step == 300 else "add-flag", ()))
+            assert_same(policy, walk)
         # A gate that stays closed for long makes its rules forget.
         names_now = everything[3:5] if 300 < step < 2000 else everything
         name, arity = names_now[rng.integers(len(names_now))]
