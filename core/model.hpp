@@ -17,13 +17,12 @@
 // atom has a rank, and at least one of its derivations uses only atoms of its own
 // component with smaller ranks ("founded"). An atom that loses its last founded
 // derivation becomes false, with all that depends on it; then the atoms that still
-// have derivations (from atoms that stayed true) come back with new ranks. On
-// acyclic data every derivation is founded and nothing is taken back in vain.
+// have derivations (from atoms that stayed true) come back with new ranks.
 //
 // A literal without arguments, such as `arm-empty`, is a gate: it decides for all
 // derivations of its rule at once. While a gate is closed, the rule's derivations
 // are kept but do not count, and changes of the atoms they use are only noted;
-// when it opens, they are brought up to date for the atoms that changed on balance.
+// when it opens, they are brought up to date for the atoms noted.
 // So a gate that opens and closes costs time in proportion to the derivations it
 // lets through, and a closed one next to nothing.
 //
