@@ -32,7 +32,7 @@ from clingo_reference import (
 from planlog.policy import Derivations, Policy, Walk
 from planlog.task import Action, Domain, Task
 
-EXAMPLES = int(os.environ.get("PLANLOG_ORACLE_EXAMPLES", "600"))
+EXAMPLES = int(os.environ.get("PLANLOG_ORACLE_EXAMPLES", "1000"))
 if os.environ.get("PLANLOG_TEST_PROFILE") == "sanitize":
     EXAMPLES = 60
 thorough = settings(
