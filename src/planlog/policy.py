@@ -187,10 +187,13 @@ _Rule = tuple[Ids, Ids, Ids, bool]
 class Walk:
     """A walk through the states of a task: the policy's answer is updated with every action."""
 
-    def __init__(self, policy: Policy, task: Task) -> None:
+    def __init__(self, policy: Policy, task: Task, core: _core.Walk | None = None) -> None:
         self.policy = policy
         self.task = task
-        self.core = _core.Walk(task.core, policy.core)
+        self.core = core or _core.Walk(task.core, policy.core)
+        self._schemas = {
+            (schema.name, schema.arity): i for i, schema in enumerate(task.domain.actions)
+        }
 
     def restart(self, state: State) -> None:
         """Begin again at a state, evaluated from scratch."""
@@ -203,8 +206,8 @@ class Walk:
     def apply(self, action: Action) -> None:
         """Go on to the action's successor; InapplicableError (and no change) if it has none."""
         name, arguments = action
-        schema = self.task.domain.action_ids.get(name)
-        if schema is None or self.task.domain.actions[schema].arity != len(arguments):
+        schema = self._schemas.get((name, len(arguments)))
+        if schema is None:
             raise UnknownNameError(f"the domain has no action of the form {action}")
         ids = self.task.object_ids
         try:
@@ -222,9 +225,7 @@ class Walk:
 
     def copy(self) -> Walk:
         """An independent walk at the same place, with the same way to undo."""
-        twin = Walk.__new__(Walk)
-        twin.policy, twin.task, twin.core = self.policy, self.task, self.core.copy()
-        return twin
+        return Walk(self.policy, self.task, self.core.copy())
 
     def actions(self) -> list[Action]:
         """The derived actions, by schema and then by object."""
