@@ -182,6 +182,7 @@ class Task:
         self.object_names = tuple(name for name, _ in described)
         self.object_ids = {name: i for i, name in enumerate(self.object_names)}
         self.initial = State(core.initial())
+        # Literals as text. A part of the goal that is none goes by a name made for it.
         self.goals: tuple[str, ...] = tuple(core.goals)
         self.minimises_cost: bool = core.minimises_cost
 
