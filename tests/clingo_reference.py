@@ -5,13 +5,13 @@ The reader of PDDL knows conjunctions of literals only, and refuses all else wit
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import clingo
 
+from nested_lists import Nested, nested
 from planlog.policy import Derivations, Policy
 from planlog.rules import (
     Comparison,
@@ -29,7 +29,7 @@ from planlog.task import State, Task
 
 Atom = tuple[str, ...]  # the predicate's name and the arguments
 Row = tuple[str, ...]
-Expression = str | list["Expression"]
+Expression = str | Nested
 
 
 # --- PDDL --------------------------------------------------------------------------
@@ -98,17 +98,7 @@ class ProblemText:
 
 
 def _sections(text: str) -> Iterator[list[Expression]]:
-    tokens = re.findall(r"[()]|[^\s()]+", re.sub(r";.*", "", text).lower())
-    stack: list[list[Expression]] = [[]]
-    for token in tokens:
-        if token == "(":
-            stack.append([])
-        elif token == ")":
-            closed = stack.pop()
-            stack[-1].append(closed)
-        else:
-            stack[-1].append(token)
-    ((define,),) = stack
+    define = nested(text)
     assert define[0] == "define"
     for section in define[1:]:
         assert isinstance(section, list)

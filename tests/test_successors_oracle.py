@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from unified_planning.engines import SequentialPlanValidator, ValidationResultStatus
 from unified_planning.io import PDDLReader
 
+from nested_lists import Nested, nested
 from planlog import domains
 from planlog.execution import execute, format_plan
 from planlog.policy import Policy, Walk
@@ -32,7 +33,6 @@ up.get_environment().credits_stream = None
 
 Atom = tuple[str, ...]
 Atoms = frozenset[Atom]
-Tree = list["str | Tree"]
 seeds = st.integers(0, 2**32)
 
 
@@ -47,21 +47,7 @@ def thorough(examples: int) -> settings:
 # --- PDDL by the book --------------------------------------------------------------------
 
 
-def parsed(text: str) -> Tree:
-    """The text, of one list, as nested lists."""
-    stack: list[Tree] = [[]]
-    for token in text.replace("(", " ( ").replace(")", " ) ").split():
-        if token == "(":
-            stack.append([])
-        elif token == ")":
-            done = stack.pop()
-            stack[-1].append(done)
-        else:
-            stack[-1].append(token)
-    return stack[0][0]
-
-
-def typed(tokens: Tree) -> dict[str, list[str]]:
+def typed(tokens: Nested) -> dict[str, list[str]]:
     """`a b - t c - (either t u)` as each name with its types."""
     result: dict[str, list[str]] = {}
     names: list[str] = []
@@ -80,12 +66,12 @@ class Book:
     """A task as its definition says: quantifiers try every object, actions every tuple."""
 
     def __init__(self, domain: str, problem: str) -> None:
-        parts = {part[0]: part[1:] for part in parsed(domain)[2:]}
-        task = {part[0]: part[1:] for part in parsed(problem)[2:]}
+        parts = {part[0]: part[1:] for part in nested(domain)[2:]}
+        task = {part[0]: part[1:] for part in nested(problem)[2:]}
         self.types = typed(parts.get(":types", []))
         self.objects = typed(parts.get(":constants", [])) | typed(task.get(":objects", []))
-        listed = [part[1:] for part in parsed(domain)[2:]]
-        kinds = [part[0] for part in parsed(domain)[2:]]
+        listed = [part[1:] for part in nested(domain)[2:]]
+        kinds = [part[0] for part in nested(domain)[2:]]
         self.derived = [
             (head[0], typed(head[1:]), body)
             for kind, (head, *rest) in zip(kinds, listed, strict=True)
@@ -120,7 +106,7 @@ class Book:
         for row in itertools.product(*(self.objects_of(types) for types in variables.values())):
             yield dict(zip(variables, row, strict=True))
 
-    def holds(self, formula: Tree, atoms: Atoms | set[Atom], env: dict[str, str]) -> bool:
+    def holds(self, formula: Nested, atoms: Atoms | set[Atom], env: dict[str, str]) -> bool:
         head, *parts = formula
         match head:
             case "and":
@@ -138,7 +124,7 @@ class Book:
         terms = [env.get(part, part) for part in parts]
         return terms[0] == terms[1] if head == "=" else (head, *terms) in atoms
 
-    def _reads(self, formula: Tree, positive: bool) -> Iterator[tuple[str, bool]]:
+    def _reads(self, formula: Nested, positive: bool) -> Iterator[tuple[str, bool]]:
         head, *parts = formula
         if head in ("exists", "forall"):
             yield from self._reads(parts[1], positive)
@@ -188,7 +174,7 @@ class Book:
         changes: dict[bool, set[Atom]] = {True: set(), False: set()}
         cost = 0.0
 
-        def collect(effect: Tree, env: dict[str, str], adds: bool) -> None:
+        def collect(effect: Nested, env: dict[str, str], adds: bool) -> None:
             nonlocal cost
             head, *parts = effect
             match head:

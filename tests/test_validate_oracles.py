@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from unified_planning.engines import SequentialPlanValidator, ValidationResultStatus
 from unified_planning.io import PDDLReader
 
+from nested_lists import nested
 from planlog.validate import validate
 
 up.get_environment().credits_stream = None
@@ -272,23 +273,6 @@ def test_same_states_and_applicable_actions_as_mimir(seed: int) -> None:
         state = actions[step].apply(state)
 
 
-Formula = str | list["Formula"]
-
-
-def parsed(text: str) -> Formula:
-    """The text, of one condition, as nested lists."""
-    stack: list[list[Formula]] = [[]]
-    for token in text.replace("(", " ( ").replace(")", " ) ").split():
-        if token == "(":
-            stack.append([])
-        elif token == ")":
-            done = stack.pop()
-            stack[-1].append(done)
-        else:
-            stack[-1].append(token)
-    return stack[0][0]
-
-
 def true_in(formula: list, atoms: set[tuple[str, ...]], env: dict[str, str]) -> bool:
     """The meaning of a condition, by the book: quantifiers try every object."""
     head, *parts = formula
@@ -363,7 +347,7 @@ def closure(
     """The state with all derived atoms, one predicate after the other."""
     atoms = set(state)
     for name, head, body in rules:
-        formula = parsed(body)
+        formula = nested(body)
         size = -1
         while size < len(atoms):
             size = len(atoms)
@@ -396,5 +380,5 @@ def successor(
         else:
             changes[adds].add((head, *(env.get(part, part) for part in parts)))
 
-    collect(parsed(effect), env, True)
+    collect(nested(effect), env, True)
     return (state - changes[False]) | changes[True]
