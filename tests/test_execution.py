@@ -177,6 +177,7 @@ def test_failing_allocations_are_a_memory_limit() -> None:
     assert result.steps == 3
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("avoid", [False, True])
 def test_ctrl_c_is_an_outcome_and_tells_how_far_it_got(avoid: bool) -> None:
     def interrupt(walk: Walk, action: Action) -> None:
@@ -191,6 +192,7 @@ def test_ctrl_c_is_an_outcome_and_tells_how_far_it_got(avoid: bool) -> None:
     assert result.goals_left == 1
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_an_endless_walk() -> None:
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -118,6 +118,7 @@ def test_a_deadline_ends_an_evaluation() -> None:
     assert time.monotonic() - start < 5
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_an_evaluation() -> None:
     policy, text = endless()
     task = ROADS.parse_task(text)
