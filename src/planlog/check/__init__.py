@@ -1,0 +1,40 @@
+"""Is the policy right? Three properties decided on a task, with counterexamples.
+
+1. *Goal achieving*: from every state that the policy reaches, it can reach a goal.
+2. *Cycle-free*: no execution sees a state twice.
+3. *Optimality preserving*: in every solvable state some derived action is optimal.
+"""
+
+from planlog.check.report import (
+    Counterexample,
+    Finding,
+    Fond,
+    GoalStatus,
+    Property,
+    Reason,
+    RuleCount,
+    RuleReport,
+    Scope,
+    Share,
+    Summary,
+    TaskReport,
+    Verdict,
+    WalkReport,
+)
+
+__all__ = [
+    "Counterexample",
+    "Finding",
+    "Fond",
+    "GoalStatus",
+    "Property",
+    "Reason",
+    "RuleCount",
+    "RuleReport",
+    "Scope",
+    "Share",
+    "Summary",
+    "TaskReport",
+    "Verdict",
+    "WalkReport",
+]
