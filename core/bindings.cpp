@@ -13,9 +13,11 @@
 #include <memory>
 
 #include "batch.hpp"
+#include "graph.hpp"
 #include "pddl.hpp"
 #include "program.hpp"
 #include "state.hpp"
+#include "statespace.hpp"
 #include "walk.hpp"
 
 namespace nb = nanobind;
@@ -159,37 +161,39 @@ std::vector<std::string> static_texts(const SharedTask& shared) {
 // --- Arrays --------------------------------------------------------------------
 
 // Hands a vector over to numpy without copying it.
-Numbers as_array(std::vector<uint32_t>&& values, size_t columns = 0) {
-    auto owned = std::make_unique<std::vector<uint32_t>>(std::move(values));
-    uint32_t* data = owned->data();
+template <class T>
+nb::ndarray<nb::numpy, T> as_array(std::vector<T>&& values) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+    T* data = owned->data();
     const size_t size = owned->size();
     nb::capsule owner(owned.release(),
-                      [](void* p) noexcept { delete static_cast<std::vector<uint32_t>*>(p); });
-    if (columns == 0) return Numbers(data, {size}, owner);
-    return Numbers(data, {size / columns, columns}, owner);
+                      [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(data, {size}, owner);
+}
+
+// The same as rows. An array without columns still has rows: nullary atoms.
+nb::object as_rows(std::vector<uint32_t>&& values, size_t rows, size_t columns) {
+    return nb::cast(as_array(std::move(values))).attr("reshape")(rows, columns);
+}
+
+// What a vector that outlives the array holds; to be returned with reference_internal.
+template <class T>
+nb::ndarray<nb::numpy, const T> as_view(const std::vector<T>& values) {
+    return nb::ndarray<nb::numpy, const T>(values.data(), {values.size()});
 }
 
 nb::tuple as_arrays(Batch&& batch) {
     nb::list relations, rules;
     for (AtomArray& array : batch.relations) {
         const size_t rows = array.offsets.back();
-        auto offsets = as_array(std::move(array.offsets));
-        // An array without columns still has rows: nullary atoms.
-        nb::object values =
-            array.arity > 0
-                ? nb::cast(as_array(std::move(array.values), array.arity))
-                : nb::module_::import_("numpy").attr("zeros")(nb::make_tuple(rows, 0), "uint32");
-        relations.append(nb::make_tuple(values, offsets, array.is_static));
+        relations.append(nb::make_tuple(as_rows(std::move(array.values), rows, array.arity),
+                                        as_array(std::move(array.offsets)), array.is_static));
     }
     for (DerivationArray& array : batch.rules) {
         const size_t rows = array.heads.size();
-        auto offsets = as_array(std::move(array.offsets));
-        nb::object bodies =
-            array.width > 0
-                ? nb::cast(as_array(std::move(array.bodies), array.width))
-                : nb::module_::import_("numpy").attr("zeros")(nb::make_tuple(rows, 0), "uint32");
-        rules.append(
-            nb::make_tuple(as_array(std::move(array.heads)), bodies, offsets, array.is_static));
+        nb::object bodies = as_rows(std::move(array.bodies), rows, array.width);
+        rules.append(nb::make_tuple(as_array(std::move(array.heads)), bodies,
+                                    as_array(std::move(array.offsets)), array.is_static));
     }
     return nb::make_tuple(relations, rules);
 }
@@ -271,17 +275,62 @@ class Watch {
     Clock::time_point next_{};
 };
 
-class SharedWalk {
+// Work that runs without the interpreter lock, by one thread at a time. What is interrupted
+// in the middle is not used again.
+class Guarded {
+  public:
+    void set_deadline(std::optional<double> seconds) { watch_.set_deadline(seconds); }
+
+  protected:
+    // Busy is set and looked at while the interpreter lock is held.
+    enum class Condition : uint8_t { Ready, Busy, Broken };
+
+    void check_condition() const {
+        if (condition_ == Condition::Busy) throw nb::value_error("in use by another thread");
+        if (condition_ == Condition::Broken) throw nb::value_error("interrupted: start again");
+    }
+    template <class Function>
+    void guarded(Function function) {
+        check_condition();
+        condition_ = Condition::Busy;
+        try {
+            nb::gil_scoped_release unlocked;
+            function();
+        } catch (const MissingValue&) {  // found before anything was changed
+            condition_ = Condition::Ready;
+            throw;
+        } catch (...) {
+            condition_ = Condition::Broken;
+            throw;
+        }
+        condition_ = Condition::Ready;
+    }
+
+    Watch watch_;
+    Condition condition_ = Condition::Ready;
+};
+
+void check_same_domain(const SharedTask& task, const SharedProgram& program) {
+    if (task.domain != program.domain)
+        throw nb::value_error("task and policy are of different domains");
+}
+
+void check_atoms(SharedTask& task, IdArray atoms) {
+    const auto lock = task.atoms.lock();
+    for (size_t i = 0; i < atoms.size(); ++i)
+        if (atoms(i) >= task.atoms.size()) throw nb::value_error("no such atom");
+}
+
+class SharedWalk : public Guarded {
   public:
     SharedWalk(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program)
         : task_(std::move(task)), program_(std::move(program)) {
-        if (task_->domain != program_->domain)
-            throw nb::value_error("task and policy are of different domains");
+        check_same_domain(*task_, *program_);
         rebuild();
     }
 
     void start(IdArray state) {
-        check_ids(state);
+        check_atoms(*task_, state);
         rebuild_if_broken();
         guarded([&] { walk_->start({state.data(), state.size()}); });
     }
@@ -340,7 +389,7 @@ class SharedWalk {
     }
     // The models of many states, each from scratch; the walk is at the last one then.
     nb::tuple derive(IdArray states, IdArray offsets) {
-        check_ids(states);
+        check_atoms(*task_, states);
         for (size_t i = 0; i + 1 < offsets.size(); ++i)
             if (offsets(i) > offsets(i + 1) || offsets(i + 1) > states.size())
                 throw nb::value_error("offsets must not decrease nor pass the end");
@@ -361,20 +410,13 @@ class SharedWalk {
         twin->install_watch();
         return twin;
     }
-    void set_deadline(std::optional<double> seconds) { watch_.set_deadline(seconds); }
 
     const Walk& usable() const {
-        if (condition_ == Condition::Busy)
-            throw nb::value_error("the walk is in use by another thread");
-        if (condition_ == Condition::Broken)
-            throw nb::value_error("the walk was interrupted: start it again");
+        check_condition();
         return *walk_;
     }
 
   private:
-    // Busy is set and looked at while the interpreter lock is held.
-    enum class Condition : uint8_t { Ready, Busy, Broken };
-
     void rebuild() {
         walk_ = std::make_unique<Walk>(task_->task, task_->atoms, program_->program);
         install_watch();
@@ -386,23 +428,6 @@ class SharedWalk {
     void install_watch() {
         walk_->model().poll() = [this] { watch_(); };
     }
-    // Runs without the interpreter lock; what is interrupted in the middle is not used again.
-    template <class Function>
-    void guarded(Function function) {
-        usable();
-        condition_ = Condition::Busy;
-        try {
-            nb::gil_scoped_release unlocked;
-            function();
-        } catch (const MissingValue&) {
-            condition_ = Condition::Ready;
-            throw;
-        } catch (...) {
-            condition_ = Condition::Broken;
-            throw;
-        }
-        condition_ = Condition::Ready;
-    }
     void check(uint32_t action, const std::vector<uint32_t>& arguments) const {
         usable();
         const auto& actions = task_->task.domain->actions;
@@ -411,11 +436,6 @@ class SharedWalk {
         for (uint32_t argument : arguments)
             if (argument >= task_->task.objects.size()) throw nb::value_error("no such object");
     }
-    void check_ids(IdArray atoms) const {
-        const auto lock = task_->atoms.lock();
-        for (size_t i = 0; i < atoms.size(); ++i)
-            if (atoms(i) >= task_->atoms.size()) throw nb::value_error("no such atom");
-    }
     static nb::tuple as_tuple(const GroundAction& action) {
         return nb::make_tuple(index(action.action), nb::tuple(nb::cast(action.arguments)));
     }
@@ -423,9 +443,121 @@ class SharedWalk {
     std::shared_ptr<SharedTask> task_;
     std::shared_ptr<SharedProgram> program_;
     std::unique_ptr<Walk> walk_;
-    Watch watch_;
-    Condition condition_ = Condition::Ready;
 };
+
+// --- State spaces --------------------------------------------------------------
+
+auto as_tuple(const RuleCounts& counts) { return std::pair(counts.states, counts.derivations); }
+
+class SharedSpace : public Guarded {
+  public:
+    SharedSpace(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program,
+                IdArray start, size_t limit, bool through_goals, bool stop_at_goal)
+        : task_(std::move(task)), program_(std::move(program)) {
+        check_same_domain(*task_, *program_);
+        check_atoms(*task_, start);
+        space_.emplace(task_->task, task_->atoms, program_->program,
+                       std::span(start.data(), start.size()),
+                       StateSpace::Bounds{limit, through_goals, stop_at_goal});
+        space_->set_poll([this] { watch_(); });
+    }
+
+    bool advance(size_t count) {
+        guarded([&] { is_done_ = !space_->advance(count); });
+        return !is_done_;
+    }
+    size_t size() const {
+        check_condition();
+        return space_->states().size();
+    }
+    // Arrays of a space that still grows would not stay where they are.
+    const StateSpace& finished() const {
+        check_condition();
+        if (!is_done_) throw nb::value_error("the state space is not finished");
+        return *space_;
+    }
+    const std::shared_ptr<SharedTask>& task() const { return task_; }
+
+    auto bits() const {
+        const StateSet& states = finished().states();
+        return nb::ndarray<nb::numpy, const uint64_t>(states.bits().data(),
+                                                      {states.size(), states.width()});
+    }
+    Numbers atoms() const {
+        const AtomList& atoms = finished().states().atoms();
+        std::vector<uint32_t> ids;
+        const auto lock = task_->atoms.lock();
+        for (size_t i = 0; i < atoms.size(); ++i)
+            ids.push_back(task_->atoms.intern(atoms.predicates[i], atoms.row(i)));
+        return as_array(std::move(ids));
+    }
+    nb::tuple action(uint32_t number) const {
+        const auto& actions = finished().ground_actions;
+        if (number >= actions.schemas.size()) throw nb::index_error("no such action");
+        const std::vector<uint32_t> row(actions.row(number), actions.row(number + 1));
+        return nb::make_tuple(index(actions.schemas[number]), nb::tuple(nb::cast(row)));
+    }
+
+  private:
+    std::shared_ptr<SharedTask> task_;
+    std::shared_ptr<SharedProgram> program_;
+    std::optional<StateSpace> space_;
+    bool is_done_ = false;
+};
+
+class SharedDerivation : public Guarded {
+  public:
+    SharedDerivation(std::shared_ptr<SharedSpace> space, std::shared_ptr<SharedProgram> program)
+        : space_(std::move(space)), program_(std::move(program)) {
+        check_same_domain(*space_->task(), *program_);
+        derivation_.emplace(space_->finished(), space_->task()->atoms, program_->program);
+        derivation_->set_poll([this] { watch_(); });
+    }
+    bool advance(size_t count) {
+        bool more = false;
+        guarded([&] { more = derivation_->advance(count); });
+        return more;
+    }
+    const Derivation& usable() const {
+        check_condition();
+        return *derivation_;
+    }
+
+  private:
+    std::shared_ptr<SharedSpace> space_;
+    std::shared_ptr<SharedProgram> program_;
+    std::optional<Derivation> derivation_;
+};
+
+// --- Graphs ----------------------------------------------------------------------
+
+Graph as_graph(IdArray offsets, IdArray targets, size_t size) {
+    if (offsets.size() == 0 || offsets.size() > size + 1 || offsets(0) != 0 ||
+        offsets(offsets.size() - 1) != targets.size())
+        throw nb::value_error("offsets must lead from 0 to the number of arcs");
+    for (size_t i = 0; i + 1 < offsets.size(); ++i)
+        if (offsets(i) > offsets(i + 1)) throw nb::value_error("offsets must not decrease");
+    for (size_t i = 0; i < targets.size(); ++i)
+        if (targets(i) >= size) throw nb::value_error("no such node");
+    return {{offsets.data(), offsets.size()}, {targets.data(), targets.size()}, size};
+}
+
+nb::tuple reversed_arrays(IdArray offsets, IdArray targets, size_t size) {
+    ReversedGraph result = reversed(as_graph(offsets, targets, size));
+    return nb::make_tuple(as_array(std::move(result.offsets)), as_array(std::move(result.targets)),
+                          as_array(std::move(result.arcs)));
+}
+
+auto distance_array(IdArray offsets, IdArray targets, size_t size, IdArray sources) {
+    const Graph graph = as_graph(offsets, targets, size);
+    for (size_t i = 0; i < sources.size(); ++i)
+        if (sources(i) >= size) throw nb::value_error("no such node");
+    return as_array(distances(graph, {sources.data(), sources.size()}));
+}
+
+auto component_array(IdArray offsets, IdArray targets, size_t size) {
+    return as_array(strong_components(as_graph(offsets, targets, size)));
+}
 
 }  // namespace
 }  // namespace planlog
@@ -541,4 +673,41 @@ NB_MODULE(_core, m) {
         .def_prop_ro("steps", [](const SharedWalk& w) { return w.usable().steps(); })
         .def_prop_ro("cost", [](const SharedWalk& w) { return w.usable().cost(); })
         .def_prop_ro("goals_left", [](const SharedWalk& w) { return w.usable().goals_left(); });
+
+    const auto within = nb::rv_policy::reference_internal;
+    nb::class_<SharedSpace>(m, "StateSpace")
+        .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>, IdArray, size_t,
+                      bool, bool>(),
+             "task"_a, "program"_a, "start"_a, "limit"_a, "through_goals"_a, "stop_at_goal"_a)
+        .def("advance", &SharedSpace::advance, "count"_a)
+        .def("set_deadline", &SharedSpace::set_deadline, "seconds"_a.none())
+        .def("action", &SharedSpace::action, "number"_a)
+        .def("__len__", &SharedSpace::size)
+        .def_prop_ro("bits", &SharedSpace::bits, within)
+        .def_prop_ro("atoms", &SharedSpace::atoms)
+        .def_prop_ro(
+            "depths", [](const SharedSpace& s) { return as_view(s.finished().depths); }, within)
+        .def_prop_ro(
+            "goals", [](const SharedSpace& s) { return as_view(s.finished().goals); }, within)
+        .def_prop_ro(
+            "offsets", [](const SharedSpace& s) { return as_view(s.finished().offsets); }, within)
+        .def_prop_ro(
+            "successors", [](const SharedSpace& s) { return as_view(s.finished().successors); },
+            within)
+        .def_prop_ro(
+            "actions", [](const SharedSpace& s) { return as_view(s.finished().actions); }, within)
+        .def_prop_ro("rules", [](const SharedSpace& s) { return as_tuple(s.finished().rules); });
+    nb::class_<SharedDerivation>(m, "Derivation")
+        .def(nb::init<std::shared_ptr<SharedSpace>, std::shared_ptr<SharedProgram>>(), "space"_a,
+             "program"_a)
+        .def("advance", &SharedDerivation::advance, "count"_a)
+        .def("set_deadline", &SharedDerivation::set_deadline, "seconds"_a.none())
+        .def_prop_ro(
+            "derived", [](const SharedDerivation& d) { return as_view(d.usable().derived); },
+            within)
+        .def_prop_ro("rules", [](const SharedDerivation& d) { return as_tuple(d.usable().rules); });
+
+    m.def("reverse", &reversed_arrays, "offsets"_a, "targets"_a, "size"_a);
+    m.def("distances", &distance_array, "offsets"_a, "targets"_a, "size"_a, "sources"_a);
+    m.def("components", &component_array, "offsets"_a, "targets"_a, "size"_a);
 }

@@ -75,6 +75,9 @@ class Model {
     // Head row and body rows (of negated literals too, where their relation can change) of
     // all derivations of a rule.
     void derivations(uint32_t rule, std::vector<Row>& heads, std::vector<Row>& bodies) const;
+    size_t derivation_count(uint32_t rule) const {
+        return rules_[rule].is_open ? pools_[rule].live : 0;
+    }
     // Calls visit(rule, rows of the body) for each derivation of one atom.
     template <class Visitor>
     void derivations_of(RelationId relation, Row row, Visitor visit) const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "graph.hpp"
+
 namespace planlog {
 
 namespace {
@@ -207,78 +209,27 @@ void Program::add_goal(const Task& task) {
     }
 }
 
-// --- Components (Tarjan) -----------------------------------------------------
-
-namespace {
-
-struct ComponentFinder {
-    const std::vector<std::vector<uint32_t>>& reads;  // relation -> relations its rules read
-    std::vector<uint32_t> order, low;
-    std::vector<bool> open;
-    std::vector<uint32_t> stack;
-    std::vector<std::vector<uint32_t>> found;
-    uint32_t counter = 0;
-
-    explicit ComponentFinder(const std::vector<std::vector<uint32_t>>& reads)
-        : reads(reads), order(reads.size(), UINT32_MAX), low(reads.size()), open(reads.size()) {
-        for (uint32_t node = 0; node < reads.size(); ++node)
-            if (order[node] == UINT32_MAX) visit(node);
-    }
-
-    // Iterative, since a program may be a long chain of rules.
-    void visit(uint32_t root) {
-        std::vector<std::pair<uint32_t, size_t>> path{{root, 0}};
-        enter(root);
-        while (!path.empty()) {
-            auto& [node, next] = path.back();
-            if (next < reads[node].size()) {
-                const uint32_t child = reads[node][next++];
-                if (order[child] == UINT32_MAX) {
-                    enter(child);
-                    path.emplace_back(child, 0);
-                } else if (open[child]) {
-                    low[node] = std::min(low[node], order[child]);
-                }
-                continue;
-            }
-            const uint32_t done = node;
-            path.pop_back();
-            if (!path.empty()) low[path.back().first] = std::min(low[path.back().first], low[done]);
-            if (low[done] == order[done]) close(done);
-        }
-    }
-    void enter(uint32_t node) {
-        order[node] = low[node] = counter++;
-        open[node] = true;
-        stack.push_back(node);
-    }
-    void close(uint32_t node) {
-        auto& component = found.emplace_back();
-        do {
-            component.push_back(stack.back());
-            open[stack.back()] = false;
-            stack.pop_back();
-        } while (component.back() != node);
-    }
-};
-
-}  // namespace
+// --- Components --------------------------------------------------------------
 
 std::vector<Component> components(const Program& program) {
     const auto& rules = program.rules();
-    std::vector<std::vector<uint32_t>> reads(program.relations().size());
+    const size_t size = program.relations().size();
+    std::vector<std::vector<uint32_t>> reads(size);  // relation -> relations its rules read
     for (const Rule& rule : rules)
         for (const BodyLiteral& literal : rule.body)
             reads[index(rule.head)].push_back(index(literal.relation));
-    const ComponentFinder finder(reads);
+    std::vector<uint32_t> offsets{0}, targets;
+    for (const auto& read : reads) {
+        targets.insert(targets.end(), read.begin(), read.end());
+        offsets.push_back(static_cast<uint32_t>(targets.size()));
+    }
+    // A relation comes after those it reads.
+    const std::vector<uint32_t> component_of = strong_components({offsets, targets, size});
 
-    std::vector<Component> result(finder.found.size());
-    std::vector<uint32_t> component_of(reads.size());
-    for (uint32_t c = 0; c < finder.found.size(); ++c) {
-        for (uint32_t relation : finder.found[c]) {
-            component_of[relation] = c;
-            result[c].relations.push_back(RelationId(relation));
-        }
+    std::vector<Component> result;
+    for (uint32_t relation = 0; relation < size; ++relation) {
+        if (component_of[relation] >= result.size()) result.resize(component_of[relation] + 1);
+        result[component_of[relation]].relations.push_back(RelationId(relation));
     }
     for (uint32_t r = 0; r < rules.size(); ++r) {
         const uint32_t head = component_of[index(rules[r].head)];

@@ -137,9 +137,7 @@ size_t Walk::goals_left() const {
 
 bool Walk::is_applicable(ActionId action, const ObjectId* arguments) {
     // What the policy derives is applicable, and most actions asked about are derived.
-    if (const auto relation = model_.program().find_action(action);
-        relation && model_.relation(*relation).holds(arguments))
-        return true;
+    if (derives(action, arguments)) return true;
     const Action& schema = model_.task().domain->actions[index(action)];
     const Domain& domain = *model_.task().domain;
     for (size_t i = 0; i < schema.parameters.size(); ++i) {
@@ -154,20 +152,22 @@ bool Walk::is_applicable(ActionId action, const ObjectId* arguments) {
     return model_.run(condition.query, condition.plan, arguments, matches_) > 0;
 }
 
-// What changes on balance: an atom that is both deleted and added is added.
-void Walk::append_effects(const Schema& schema, const ObjectId* arguments) {
-    const auto begin = static_cast<std::ptrdiff_t>(changes_.size());
+// On balance: an atom that is both deleted and added is added.
+void Walk::append_effects(ActionId action, const ObjectId* arguments,
+                          std::vector<StateChange>& changes) {
+    plan_conditions();
+    const auto begin = static_cast<std::ptrdiff_t>(changes.size());
     ObjectId values[max_arity];
-    const auto change = [&](const ConditionalEffect& effect, const ObjectId* binding) {
+    const auto append = [&](const ConditionalEffect& effect, const ObjectId* binding) {
         for (size_t i = 0; i < effect.terms.size(); ++i) {
             const Term term = effect.terms[i];
             values[i] = term.is_variable ? binding[term.value] : term.value;
         }
-        changes_.push_back({effect.predicate, model_.row(effect.predicate, values), effect.value});
+        changes.push_back({effect.predicate, model_.row(effect.predicate, values), effect.value});
     };
-    for (const ConditionalEffect& effect : schema.effects) {
+    for (const ConditionalEffect& effect : schemas_[index(action)].effects) {
         if (effect.always) {
-            change(effect, arguments);
+            append(effect, arguments);
             continue;
         }
         const Query& query = effect.condition.query;
@@ -175,22 +175,22 @@ void Walk::append_effects(const Schema& schema, const ObjectId* arguments) {
         const size_t count = model_.run(query, effect.condition.plan, arguments, matches_);
         const size_t width = query.body.size() + query.variable_count;
         for (size_t i = 0; i < count; ++i)
-            change(effect, matches_.data() + i * width + query.body.size());
+            append(effect, matches_.data() + i * width + query.body.size());
     }
     const auto before = [](const StateChange& a, const StateChange& b) {
         if (a.predicate != b.predicate) return a.predicate < b.predicate;
         if (a.row != b.row) return a.row < b.row;
         return a.value > b.value;
     };
-    std::sort(changes_.begin() + begin, changes_.end(), before);
+    std::sort(changes.begin() + begin, changes.end(), before);
     const auto same_atom = [](const StateChange& a, const StateChange& b) {
         return a.predicate == b.predicate && a.row == b.row;
     };
-    auto end = std::unique(changes_.begin() + begin, changes_.end(), same_atom);
-    end = std::remove_if(changes_.begin() + begin, end, [&](const StateChange& c) {
+    auto end = std::unique(changes.begin() + begin, changes.end(), same_atom);
+    end = std::remove_if(changes.begin() + begin, end, [&](const StateChange& c) {
         return model_.state(c.predicate).is_true(c.row) == c.value;
     });
-    changes_.erase(end, changes_.end());
+    changes.erase(end, changes.end());
 }
 
 double Walk::cost_of(const Schema& schema, const ObjectId* arguments) {
@@ -222,10 +222,9 @@ double Walk::cost_of(const Schema& schema, const ObjectId* arguments) {
     return total;
 }
 
-// The changes from `begin` on are made, or made undone.
-void Walk::perform(size_t begin, bool forward) {
-    for (size_t i = begin; i < changes_.size(); ++i) {
-        const StateChange change = changes_[i];
+// Makes the changes, or takes them back.
+void Walk::perform(std::span<const StateChange> changes, bool forward) {
+    for (const StateChange change : changes) {
         const bool value = change.value == forward;
         const Relation& relation = model_.state(change.predicate);
         ObjectId values[max_arity];
@@ -246,20 +245,27 @@ void Walk::perform(size_t begin, bool forward) {
 
 void Walk::apply(ActionId action, const ObjectId* arguments) {
     plan_conditions();
-    const Schema& schema = schemas_[index(action)];
-    const double cost = cost_of(schema, arguments);
-    journal_.push_back({changes_.size(), cost});
-    append_effects(schema, arguments);
+    const double cost = cost_of(schemas_[index(action)], arguments);
+    const Step step{changes_.size(), cost};
+    journal_.push_back(step);
+    append_effects(action, arguments, changes_);
     cost_ += cost;
-    perform(journal_.back().begin, true);
+    perform(std::span(changes_).subspan(step.begin), true);
 }
 
 void Walk::undo() {
     const Step step = journal_.back();
-    perform(step.begin, false);
+    perform(std::span(changes_).subspan(step.begin), false);
     journal_.pop_back();
     changes_.resize(step.begin);
     cost_ -= step.cost;
+}
+
+void Walk::jump(const std::vector<StateChange>& changes) {
+    perform(changes, true);
+    journal_.clear();
+    changes_.clear();
+    cost_ = 0;
 }
 
 // --- What the policy derives ---------------------------------------------------
@@ -284,18 +290,39 @@ size_t Walk::action_count() const {
     return count;
 }
 
-std::vector<GroundAction> Walk::actions() const {
-    std::vector<GroundAction> actions;
+void Walk::append_actions(std::vector<ActionRow>& actions) const {
     for (size_t i = 0; i < action_relations_.size(); ++i) {
         const Relation& relation = model_.relation(action_relations_[i]);
         const Index& all = relation.index(action_indexes_[i]);
-        const size_t begin = actions.size();
+        const auto begin = static_cast<std::ptrdiff_t>(actions.size());
         for (Row row = relation.first(action_indexes_[i], nullptr); row != no_row;
              row = all.next(row))
-            actions.push_back(
-                {action_ids_[i], {relation.values(row), relation.values(row) + relation.arity()}});
-        std::sort(actions.begin() + static_cast<std::ptrdiff_t>(begin), actions.end(),
-                  [](const auto& a, const auto& b) { return a.arguments < b.arguments; });
+            actions.push_back({action_ids_[i], row});
+        std::sort(actions.begin() + begin, actions.end(), [&](ActionRow a, ActionRow b) {
+            const ObjectId *first = relation.values(a.row), *second = relation.values(b.row);
+            return std::lexicographical_compare(first, first + relation.arity(), second,
+                                                second + relation.arity());
+        });
+    }
+}
+
+const ObjectId* Walk::arguments(ActionRow action) const {
+    return model_.relation(*model_.program().find_action(action.action)).values(action.row);
+}
+
+bool Walk::derives(ActionId action, const ObjectId* arguments) const {
+    const auto relation = model_.program().find_action(action);
+    return relation && model_.relation(*relation).holds(arguments);
+}
+
+std::vector<GroundAction> Walk::actions() const {
+    std::vector<ActionRow> rows;
+    append_actions(rows);
+    std::vector<GroundAction> actions;
+    for (ActionRow row : rows) {
+        const ObjectId* values = arguments(row);
+        const size_t arity = model_.task().domain->actions[index(row.action)].parameters.size();
+        actions.push_back({row.action, {values, values + arity}});
     }
     return actions;
 }

@@ -21,6 +21,18 @@ struct GroundAction {
     std::vector<ObjectId> arguments;
 };
 
+// An atom of the state gets another truth value.
+struct StateChange {
+    PredicateId predicate;
+    Row row;  // in the model's relation
+    bool value;
+};
+
+struct ActionRow {
+    ActionId action;
+    Row row;  // in the model's relation for the action
+};
+
 class Walk {
   public:
     Walk(const Task& task, AtomTable& atoms, const Program& program);
@@ -30,6 +42,11 @@ class Walk {
     // The action must be applicable. MissingValue leaves the walk as it is.
     void apply(ActionId action, const ObjectId* arguments);
     void undo();
+    // Appends what an applicable action changes in the present state, on balance.
+    void append_effects(ActionId action, const ObjectId* arguments,
+                        std::vector<StateChange>& changes);
+    // Goes to the state that differs in these atoms; from there on, steps are counted anew.
+    void jump(const std::vector<StateChange>& changes);
 
     size_t steps() const { return journal_.size(); }
     double cost() const { return cost_; }
@@ -41,6 +58,10 @@ class Walk {
     size_t action_count() const;
     // The derived actions, ordered by schema, then by arguments.
     std::vector<GroundAction> actions() const;
+    // The same as rows of the actions' relations, for those who ask often.
+    void append_actions(std::vector<ActionRow>& actions) const;
+    const ObjectId* arguments(ActionRow action) const;
+    bool derives(ActionId action, const ObjectId* arguments) const;
     // A uniformly random derived action: the one whose hash with the key is least. So
     // it does not depend on the order in which actions were derived.
     bool sample(uint64_t key, GroundAction& chosen) const;
@@ -69,11 +90,6 @@ class Walk {
         std::vector<ConditionalEffect> effects;
         std::vector<ConditionalCost> costs;
     };
-    struct StateChange {
-        PredicateId predicate;
-        Row row;
-        bool value;
-    };
     struct Step {
         size_t begin;  // of its changes
         double cost;
@@ -81,9 +97,8 @@ class Walk {
 
     static Program extended(const Program& program, const Task& task, std::vector<Rule>& rules);
     void plan_conditions();
-    void append_effects(const Schema& schema, const ObjectId* arguments);
     double cost_of(const Schema& schema, const ObjectId* arguments);
-    void perform(size_t begin, bool forward);
+    void perform(std::span<const StateChange> changes, bool forward);
 
     std::vector<Rule> conditions_;  // of all actions, in the order of compilation
     Model model_;

@@ -1,0 +1,41 @@
+// Directed graphs as flat arrays: the arcs that leave node v are those from
+// offsets[v] up to offsets[v + 1], and arc a leads to targets[a].
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace planlog {
+
+struct Graph {
+    std::span<const uint32_t> offsets;
+    std::span<const uint32_t> targets;
+    size_t size;  // number of nodes; those after the end of `offsets` have no arcs
+
+    std::span<const uint32_t> successors(uint32_t node) const {
+        if (node + 1 >= offsets.size()) return {};
+        return targets.subspan(offsets[node], offsets[node + 1] - offsets[node]);
+    }
+};
+
+// All arcs turned round. Arc i of the result is arc arcs[i] of the graph.
+struct ReversedGraph {
+    std::vector<uint32_t> offsets;
+    std::vector<uint32_t> targets;
+    std::vector<uint32_t> arcs;
+
+    Graph graph() const { return {offsets, targets, offsets.size() - 1}; }
+};
+ReversedGraph reversed(const Graph& graph);
+
+constexpr int32_t not_reached = -1;
+
+// The least number of arcs from any of the sources to each node.
+std::vector<int32_t> distances(const Graph& graph, std::span<const uint32_t> sources);
+
+// The strongly connected component of each node (Tarjan). Components are numbered
+// so that every arc leads to the same component or to one with a smaller number.
+std::vector<uint32_t> strong_components(const Graph& graph);
+
+}  // namespace planlog

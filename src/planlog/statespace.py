@@ -1,0 +1,278 @@
+"""State spaces: all states that actions reach, breadth-first, with exact distances to the goal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from threading import Event
+
+import numpy as np
+import numpy.typing as npt
+
+from planlog import _core
+from planlog.graph import NOT_REACHED, Graph
+from planlog.policy import Policy
+from planlog.task import Action, State, Task
+
+DEFAULT_LIMIT = 10_000
+
+# Special values of goal distances.
+DEAD_END = -1
+UNKNOWN = -2
+
+# How many states are expanded before progress is told and signals are seen to.
+_CHUNK = 500
+
+# Called now and then with the number of states found (or gone through) so far.
+OnProgress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class RuleCounts:
+    """How often rules fired, over states that are no goals, in the order of the rule file.
+
+    `states` (rules,): in how many of them; `derivations` (rules,): satisfied substitutions.
+    """
+
+    states: npt.NDArray[np.int64]
+    derivations: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class StateSpace:
+    """The states that a policy's actions reach, numbered breadth-first from the start, 0.
+
+    The first `expanded` states have their transitions: those of state s are `offsets[s]` to
+    `offsets[s + 1]`, ordered by schema and arguments. The others were only seen.
+    """
+
+    task: Task
+    core: _core.StateSpace
+    depths: npt.NDArray[np.uint32]  # (states,): least number of actions from the start
+    goal: npt.NDArray[np.bool_]  # (states,): known to be a goal; states only seen are not
+    offsets: npt.NDArray[np.uint32]  # (expanded + 1,)
+    successors: npt.NDArray[np.uint32]  # (transitions,)
+    actions: npt.NDArray[np.uint32]  # (transitions,): see `action`
+    rules: RuleCounts  # of the policy, over the expanded states that are no goals
+
+    def __len__(self) -> int:
+        return len(self.depths)
+
+    def __repr__(self) -> str:
+        seen = "" if self.complete else f", {self.expanded} expanded"
+        return f"StateSpace({self.task.name!r}, {len(self)} states{seen})"
+
+    @property
+    def expanded(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all states there are."""
+        return self.expanded == len(self)
+
+    def state(self, number: int) -> State:
+        """A state by its number."""
+        bits = np.unpackbits(self._bits[number].view(np.uint8), bitorder="little")
+        return State(np.sort(self._atoms[np.flatnonzero(bits)]))
+
+    def action(self, number: int) -> Action:
+        """A ground action by its number in `actions`."""
+        schema, arguments = self.core.action(number)
+        names = self.task.object_names
+        return Action(self.task.domain.actions[schema].name, tuple(names[a] for a in arguments))
+
+    def transitions(self, state: int) -> range:
+        """The numbers of a state's transitions; none if it was only seen."""
+        if state >= self.expanded:
+            return range(0)
+        return range(int(self.offsets[state]), int(self.offsets[state + 1]))
+
+    @cached_property
+    def graph(self) -> Graph:
+        """States and transitions."""
+        return Graph.of(len(self), self.offsets, self.successors)
+
+    @cached_property
+    def goal_distances(self) -> npt.NDArray[np.int32]:
+        """The least number of actions from each state to a goal (h*): (states,).
+
+        DEAD_END where no goal can be reached. All that is given is exact; in a space that is
+        not complete, UNKNOWN stands where the states that were expanded do not tell.
+        """
+        backwards = self.graph.reverse
+        distances = backwards.distances(np.flatnonzero(self.goal))
+        if self.complete:
+            distances[distances == NOT_REACHED] = DEAD_END
+            return distances
+        # All states nearer to the start than the first one that is not expanded have all
+        # their transitions. So a way to a goal that may pass only such states is shortest.
+        horizon = int(self.depths[self.expanded])
+        goal_is_near = (distances >= 0) & (self.depths.astype(np.int64) + distances <= horizon)
+        outside = np.arange(self.expanded, len(self), dtype=np.uint32)
+        leads_outside = backwards.distances(outside) != NOT_REACHED
+        unknown = ~goal_is_near & ((distances >= 0) | leads_outside)
+        distances[distances == NOT_REACHED] = DEAD_END
+        distances[unknown] = UNKNOWN
+        return distances
+
+    @cached_property
+    def optimal(self) -> npt.NDArray[np.bool_]:
+        """Whether each transition leads one action nearer to the goal: (transitions,).
+
+        Known for those that leave states whose goal distance is.
+        """
+        before = self.goal_distances[self.graph.sources]
+        after = self.goal_distances[self.successors]
+        return (after >= 0) & (after == before - 1)
+
+    @cached_property
+    def _bits(self) -> npt.NDArray[np.uint64]:
+        return self.core.bits
+
+    @cached_property
+    def _atoms(self) -> npt.NDArray[np.uint32]:
+        return self.core.atoms
+
+
+def expand(
+    task: Task,
+    policy: Policy | None = None,
+    *,
+    start: State | None = None,
+    limit: int = DEFAULT_LIMIT,
+    through_goals: bool | None = None,
+    stop_at_goal: bool = False,
+    on_progress: OnProgress | None = None,
+) -> StateSpace:
+    """The state space of a task from its initial state (or another), of at most `limit` states.
+
+    Without a policy: all states that any actions reach. With one: those that its actions reach,
+    where goal states are not gone on from, since an execution ends there; `through_goals` says
+    otherwise. `stop_at_goal` ends at the depth of the nearest goal, which is enough for the goal
+    distance of the start and its optimal actions. Goal distances count actions, also where
+    the task gives them costs.
+    """
+    chosen = _policy(task, policy)
+    through = policy is None if through_goals is None else through_goals
+    return _expand(task, chosen, start, limit, through, stop_at_goal, on_progress, Event())
+
+
+def expand_all(
+    tasks: Iterable[Task],
+    policy: Policy | None = None,
+    *,
+    limit: int = DEFAULT_LIMIT,
+    workers: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Iterator[StateSpace]:
+    """The state spaces of many tasks in their order, on as many threads as there are processors.
+
+    Tasks are read ahead of the spaces only as far as the threads need.
+    """
+    workers = workers or available_processors()
+    stop = Event()
+    total = 0
+
+    def run(task: Task) -> StateSpace:
+        chosen = _policy(task, policy)
+        return _expand(task, chosen, None, limit, policy is None, False, None, stop)
+
+    remaining = iter(tasks)
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            running: list[Future[StateSpace]] = [
+                pool.submit(run, task) for task in islice(remaining, 2 * workers)
+            ]
+            while running:
+                space = running.pop(0).result()
+                running += [pool.submit(run, task) for task in islice(remaining, 1)]
+                total += len(space)
+                if on_progress:
+                    on_progress(total)
+                yield space
+        finally:
+            stop.set()  # whoever leaves early does not wait for the rest
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What a policy derives in the states of a space: `mask` (transitions,) tells whether it
+    derives the action there; in goal states, where nothing is asked, it derives none."""
+
+    mask: npt.NDArray[np.bool_]
+    rules: RuleCounts
+
+
+def derive(
+    space: StateSpace, policy: Policy, *, on_progress: OnProgress | None = None
+) -> Derived:
+    """Ask a policy in all expanded states of a space that are no goals."""
+    policy.check_task(space.task)
+    core = _core.Derivation(space.core, policy.core)
+    done = 0
+    while core.advance(_CHUNK):
+        done += _CHUNK
+        if on_progress:
+            on_progress(done)
+    return Derived(core.derived.view(np.bool_), _rule_counts(policy, core.rules))
+
+
+def available_processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Cancelled(Exception):
+    """Another thread asked to stop."""
+
+
+def _expand(
+    task: Task,
+    policy: Policy,
+    start: State | None,
+    limit: int,
+    through_goals: bool,
+    stop_at_goal: bool,
+    on_progress: OnProgress | None,
+    stop: Event,
+) -> StateSpace:
+    atoms = (task.initial if start is None else start).atoms
+    core = _core.StateSpace(task.core, policy.core, atoms, limit, through_goals, stop_at_goal)
+    while core.advance(_CHUNK):
+        if stop.is_set():
+            raise Cancelled
+        if on_progress:
+            on_progress(len(core))
+    return StateSpace(
+        task=task,
+        core=core,
+        depths=core.depths,
+        goal=core.goals.view(np.bool_),
+        offsets=core.offsets,
+        successors=core.successors,
+        actions=core.actions,
+        rules=_rule_counts(policy, core.rules),
+    )
+
+
+def _policy(task: Task, policy: Policy | None) -> Policy:
+    if policy is None:
+        return Policy.applicable(task.domain)
+    policy.check_task(task)
+    return policy
+
+
+def _rule_counts(policy: Policy, counts: tuple[list[int], list[int]]) -> RuleCounts:
+    """Those of the rule file's rules, of all that the core has counted."""
+    numbers = list(policy.rule_numbers)
+    states, derivations = (np.array(c, dtype=np.int64) for c in counts)
+    if len(states) == 0:  # there was no state to ask in
+        states = derivations = np.zeros(max(numbers, default=-1) + 1, dtype=np.int64)
+    return RuleCounts(states[numbers], derivations[numbers])
