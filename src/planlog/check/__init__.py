@@ -5,6 +5,7 @@
 3. *Optimality preserving*: in every solvable state some derived action is optimal.
 """
 
+from planlog.check.checking import Progress, Stage, check
 from planlog.check.report import (
     Counterexample,
     Finding,
@@ -23,6 +24,9 @@ from planlog.check.report import (
 )
 
 __all__ = [
+    "check",
+    "Progress",
+    "Stage",
     "Counterexample",
     "Finding",
     "Fond",

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+import numpy.typing as npt
+
 from planlog.execution import format_plan
 from planlog.task import Action, State, Task
 
@@ -64,6 +67,11 @@ class Share:
 
     number: int
     of: int
+
+    @classmethod
+    def among(cls, some: npt.NDArray[np.bool_], others: npt.NDArray[np.bool_]) -> Share:
+        """Those of the others (states,) that are also among some (states,)."""
+        return cls(int((some & others).sum()), int(others.sum()))
 
     @property
     def percent(self) -> float:

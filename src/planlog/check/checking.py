@@ -1,0 +1,133 @@
+"""Checking a policy on a task: what is explored, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from enum import Enum
+
+from planlog.check.decide import cycle_free, goal_achieving, optimality_preserving
+from planlog.check.offending import Outlook, outlook, probe
+from planlog.check.optimality import Optimality
+from planlog.check.reached import Reached
+from planlog.check.report import (
+    Finding,
+    Fond,
+    Property,
+    Scope,
+    TaskReport,
+    Verdict,
+    WalkReport,
+)
+from planlog.check.rules import rule_report
+from planlog.check.walks import WalkSearch
+from planlog.policy import Policy
+from planlog.statespace import StateSpace, derive, expand
+from planlog.task import Task
+
+
+class Stage(Enum):
+    """What a check is doing."""
+
+    WHOLE = "expanding the state space"
+    DERIVING = "asking the policy in all states"
+    REACHED = "expanding the states the policy reaches"
+    WALKS = "walking at random"
+
+
+# Called with the number of states (or walks) done in a stage.
+Progress = Callable[[Stage, int], None]
+
+
+def check(
+    policy: Policy,
+    task: Task,
+    *,
+    properties: Collection[Property] = tuple(Property),
+    limit: int = 10_000,
+    walks: int = 100,
+    walk_steps: int = 1_000,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+) -> TaskReport:
+    """Decide properties of a policy on a task.
+
+    The whole state space is expanded for the third property, as far as `limit` states go. If it
+    is larger (or not needed), the states that the policy reaches are expanded, again up to the
+    limit: they decide the first two. For properties that are still undecided, `walks` random
+    walks of at most `walk_steps` steps look for counterexamples; all their choices depend on
+    the seed only.
+    """
+
+    def progress(stage: Stage) -> Callable[[int], None] | None:
+        return None if on_progress is None else lambda done: on_progress(stage, done)
+
+    whole = optimality = None
+    if Property.OPTIMALITY_PRESERVING in properties:
+        whole = expand(task, limit=limit, on_progress=progress(Stage.WHOLE))
+        derived = derive(whole, policy, on_progress=progress(Stage.DERIVING))
+        optimality = Optimality(whole, derived.mask)
+    if optimality is not None and optimality.space.complete:
+        reached = Reached(optimality.space, optimality.graph)
+        counts = derived.rules
+    else:
+        space = expand(task, policy, limit=limit, on_progress=progress(Stage.REACHED))
+        reached = Reached(space, space.graph)
+        counts = space.rules
+
+    def look(state: int) -> Outlook:
+        if reached.space is whole:
+            return outlook(whole, state)
+        return probe(task, reached.space.state(state), limit)
+
+    findings = {
+        Property.GOAL_ACHIEVING: goal_achieving(policy, reached, look),
+        Property.CYCLE_FREE: cycle_free(policy, reached, look),
+    }
+    if optimality is not None:
+        findings[Property.OPTIMALITY_PRESERVING] = optimality_preserving(policy, optimality)
+
+    undecided = {p for p in properties if findings[p].verdict is Verdict.UNDECIDED}
+    walked = None
+    if undecided and walks > 0:
+        search = WalkSearch(policy, task, undecided, seed=seed, limit=limit)
+        search.run(walks, walk_steps, progress(Stage.WALKS))
+        walked = search.report
+        for property, found in search.found.items():
+            findings[property] = Finding(
+                property, Verdict.REFUTED, Scope.WALKS, walked.states, None, None, found
+            )
+
+    weak = _weak(reached, walked)
+    return TaskReport(
+        task=task,
+        findings={p: findings[p] for p in Property if p in properties},
+        fond=Fond(
+            weak,
+            findings[Property.GOAL_ACHIEVING].verdict,
+            Verdict.all_of(
+                findings[p].verdict for p in (Property.GOAL_ACHIEVING, Property.CYCLE_FREE)
+            ),
+        ),
+        unsolvable=False if weak is Verdict.PROVED else _unsolvable(task, whole, limit),
+        whole=None if whole is None else len(whole),
+        whole_complete=whole is not None and whole.complete,
+        solvable=int((whole.goal_distances >= 0).sum()) if whole and whole.complete else None,
+        reached=int(reached.states.sum()),
+        reached_complete=reached.complete,
+        rules=rule_report(policy, reached, counts, optimality),
+        walks=walked,
+    )
+
+
+def _weak(reached: Reached, walked: WalkReport | None) -> Verdict:
+    """Whether some execution reaches a goal."""
+    if reached.goals.any() or (walked is not None and walked.solved):
+        return Verdict.PROVED
+    return Verdict.REFUTED if reached.complete else Verdict.UNDECIDED
+
+
+def _unsolvable(task: Task, whole: StateSpace | None, limit: int) -> bool | None:
+    """Whether the task has no plan at all, by any actions."""
+    if whole is None:
+        return probe(task, task.initial, limit).dead_end
+    return outlook(whole, 0).dead_end
