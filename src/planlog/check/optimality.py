@@ -13,13 +13,24 @@ from planlog.graph import Graph
 from planlog.statespace import StateSpace
 
 
+def settled(space: StateSpace) -> Mask:
+    """The solvable states, no goals, of which all optimal actions are known: (states,).
+
+    In a space that is not complete, a state that was only seen may be a goal. From these states
+    it is too far away to be among the nearest ones.
+    """
+    known: Mask = space.goal_distances > 0
+    if not space.complete:
+        horizon = int(space.depths[space.expanded])
+        known &= space.depths.astype(np.int64) + space.goal_distances < horizon
+    return known
+
+
 @dataclass(frozen=True)
 class Optimality:
-    """Derived and optimal actions in the states of a space, complete or not.
+    """Derived and optimal actions in the states of a space of all applicable actions.
 
-    Where the distance h of a state to the goal is known, so are its optimal actions: they lead
-    to states of distance h - 1, which are known as well. All arrays but `derived` have an entry
-    for each state: (states,).
+    All arrays but `derived` have an entry for each state: (states,).
     """
 
     space: StateSpace
@@ -32,9 +43,8 @@ class Optimality:
 
     @cached_property
     def states(self) -> Mask:
-        """Solvable states that are no goals, as far as known."""
-        live: Mask = self.space.goal_distances > 0
-        return live
+        """Solvable states that are no goals, as far as their optimal actions are known."""
+        return settled(self.space)
 
     @cached_property
     def failing(self) -> Mask:
