@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,9 +20,11 @@ import numpy as np
 from planlog import domains
 from planlog.execution import execute
 from planlog.policy import Policy
+from planlog.statespace import StateSpace, derive, expand
 from planlog.task import Action, Domain, State, Task
 
 SECONDS_A_PLAN, MEGABYTES_A_PLAN = 10, 500
+SECONDS_FOR_SPACES = 2
 # Time per step may grow this much more than the number of derived actions: what grows with
 # the task leaves the processor's caches one after the other.
 CACHE_EFFECT = 1.5
@@ -42,6 +47,7 @@ class Sizes:
     blocks: int
     plan_part: float  # of the largest sizes, for whole plans
     growth_parts: tuple[float, ...]
+    states: int  # that a state space has at most
 
 
 FULL = Sizes(
@@ -51,6 +57,7 @@ FULL = Sizes(
     blocks=150,
     plan_part=1,
     growth_parts=(1 / 8, 1 / 4, 1 / 2, 1),
+    states=10_000,
 )
 QUICK = Sizes(
     repetitions=1,
@@ -59,6 +66,7 @@ QUICK = Sizes(
     blocks=8,
     plan_part=0.02,
     growth_parts=(0.01, 0.03),
+    states=100,
 )
 
 
@@ -82,6 +90,19 @@ class Ratio:
     @property
     def met(self) -> bool:
         return self.required is None or self.ratio >= self.required
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Seconds that something takes, and how many it may."""
+
+    what: str
+    seconds: float
+    allowed: float
+
+    @property
+    def met(self) -> bool:
+        return self.seconds <= self.allowed
 
 
 @dataclass(frozen=True)
@@ -337,6 +358,135 @@ def measure_step(sizes: Sizes) -> Iterator[Ratio]:
     yield Ratio(f"{what}: the core", steps, scratch, "from scratch", required=20)
     steps, scratch = (t / n for t in best(repetitions, public_steps, public_scratch))
     yield Ratio(f"{what}: Walk.apply", steps, scratch, "Walk.restart", required=None)
+
+
+# --- State spaces --------------------------------------------------------------------------
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the lines that mimir writes about each task that it grounds."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """What came out of some state spaces, to see that both sides did the same."""
+
+    states: int = 0
+    transitions: int = 0
+    optimal: int = 0
+    distances: int = 0  # their sum
+
+    @classmethod
+    def of(cls, distances: np.ndarray, optimal: np.ndarray) -> Labelled:
+        return cls(len(distances), len(optimal), int(optimal.sum()), int(distances.sum()))
+
+    def __add__(self, other: Labelled) -> Labelled:
+        return Labelled(
+            self.states + other.states,
+            self.transitions + other.transitions,
+            self.optimal + other.optimal,
+            self.distances + other.distances,
+        )
+
+
+def training_texts(name: str, states: int) -> list[str]:
+    """The generated training set up to the first task with too many states."""
+    domain, _ = setting(name)
+    texts = []
+    for _, text in domains.generate(name, seed=0, split="training"):
+        if not expand(domain.parse_task(text), limit=states).complete:
+            break
+        texts.append(text)
+    return texts
+
+
+def measure_space(sizes: Sizes) -> Iterator[Ratio | Budget]:
+    """All states of the Blocksworld training set with their distances to the goal, and for each
+    applicable action whether it is optimal; tasks have been read before.
+
+    With our policy's part: for each action, whether the policy derives it.
+    """
+    import pymimir
+    from pymimir.advanced import datasets, search
+
+    name = "blocksworld"
+    domain, policy = setting(name)
+    texts = training_texts(name, sizes.states)
+    # It reads comments in files only.
+    domain_text, *bare = (
+        re.sub(";.*", "", text)
+        for text in ((domains.path(name) / "domain.pddl").read_text(encoding="utf-8"), *texts)
+    )
+    options = datasets.StateSpaceOptions()
+    options.max_num_states = sizes.states + 1
+    options.symmetry_pruning = False
+    options.remove_if_unsolvable = False
+
+    def ours(also: Callable[[StateSpace], object]) -> tuple[float, Labelled]:
+        # Neither side has seen the tasks before.
+        tasks = [domain.parse_task(text) for text in texts]
+        total = Labelled()
+        start = time.thread_time()
+        for task in tasks:
+            space = expand(task, limit=sizes.states)
+            total += Labelled.of(space.goal_distances, space.optimal)
+            also(space)
+        return time.thread_time() - start, total
+
+    def theirs(mode: object) -> tuple[float, Labelled]:
+        theirs = pymimir.Domain(domain_text)
+        problems = [pymimir.Problem(theirs, text)._advanced_problem for text in bare]
+        total = Labelled()
+        start = time.thread_time()
+        for problem in problems:
+            context = search.SearchContext.create(problem, search.SearchContextOptions(mode))
+            space, _ = datasets.StateSpace.create(context, options)
+            graph = space.get_graph()
+            distances = numbers(datasets.get_unit_goal_distance, graph.get_vertices())
+            edges = graph.get_edges()
+            before = distances[numbers(datasets.ProblemEdge.get_source, edges)]
+            after = distances[numbers(datasets.ProblemEdge.get_target, edges)]
+            total += Labelled.of(distances, after == before - 1)
+        return time.thread_time() - start, total
+
+    def numbers(function: Callable[[object], int], items: list[object]) -> np.ndarray:
+        return np.fromiter(map(function, items), dtype=np.int32, count=len(items))
+
+    found = []
+
+    def checked(result: tuple[float, Labelled]) -> float:
+        found.append(result[1])
+        return result[0]
+
+    lifted = search.LiftedOptions(search.LiftedKPKCOptions())
+    with quiet():
+        alone, with_policy, default, grounded = best(
+            sizes.repetitions,
+            lambda: checked(ours(lambda _: None)),
+            lambda: checked(ours(lambda space: derive(space, policy))),
+            lambda: checked(theirs(lifted)),
+            lambda: checked(theirs(search.GroundedOptions())),
+        )
+    if len(set(found)) > 1:
+        raise SystemExit(f"mimir finds other state spaces: {set(found)}")
+    what = f"{len(texts)} state spaces, {found[0].states} states: h*, optimal actions"
+    yield Ratio(what, alone, default, "mimir, as it comes (lifted)", required=3)
+    yield Ratio(what, alone, grounded, "mimir, grounded", required=3)
+    also = f"{what}; which of them the policy derives"
+    yield Ratio(also, with_policy, default, "mimir, lifted, without a policy", required=3)
+    yield Ratio(also, with_policy, grounded, "mimir, grounded, without a policy", required=None)
+    yield Budget(also, with_policy, SECONDS_FOR_SPACES)
 
 
 # --- Whole plans ---------------------------------------------------------------------------

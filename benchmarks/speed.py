@@ -25,6 +25,7 @@ from measures import (
     MEGABYTES_A_PLAN,
     QUICK,
     SECONDS_A_PLAN,
+    Budget,
     Growth,
     Ratio,
     StepCost,
@@ -34,10 +35,16 @@ from measures import (
     measure_plans,
     measure_reading,
     measure_scratch,
+    measure_space,
     measure_step,
 )
 
-RATIOS = {"read": measure_reading, "scratch": measure_scratch, "step": measure_step}
+RATIOS = {
+    "read": measure_reading,
+    "scratch": measure_scratch,
+    "step": measure_step,
+    "space": measure_space,
+}
 PARTS = (*RATIOS, "plans", "growth")
 
 
@@ -61,6 +68,13 @@ def show_ratios(console: Console, ratios: list[Ratio]) -> None:
             "" if r.required is None else f"{r.required:g}",
             "" if r.required is None else verdict(r.met),
         )
+    console.print(table)
+
+
+def show_budgets(console: Console, budgets: list[Budget]) -> None:
+    table = Table("what", "Planlog", "allowed", "met")
+    for b in budgets:
+        table.add_row(b.what, duration(b.seconds), duration(b.allowed), verdict(b.met))
     console.print(table)
 
 
@@ -107,7 +121,9 @@ def main() -> int:
     arguments = parser.parse_args()
     sizes = QUICK if arguments.quick else FULL
 
-    ratios = [r for part, f in RATIOS.items() if part in arguments.only for r in f(sizes)]
+    results = [r for part, f in RATIOS.items() if part in arguments.only for r in f(sizes)]
+    ratios = [r for r in results if isinstance(r, Ratio)]
+    budgets = [r for r in results if isinstance(r, Budget)]
     plans = list(measure_plans(sizes)) if "plans" in arguments.only else []
     costs = list(measure_growth(sizes)) if "growth" in arguments.only else []
     grown = list(growth(costs))
@@ -117,6 +133,7 @@ def main() -> int:
             "python": platform.python_version(),
             "machine": platform.machine(),
             "ratios": [{**asdict(r), "ratio": r.ratio, "met": r.met} for r in ratios],
+            "budgets": [{**asdict(b), "met": b.met} for b in budgets],
             "plans": [{**asdict(p), "met": p.met} for p in plans],
             "steps": [asdict(c) for c in costs],
             "growth": [{**asdict(g), "met": g.met} for g in grown],
@@ -126,11 +143,13 @@ def main() -> int:
         console = Console(width=None if sys.stdout.isatty() else 140)
         if ratios:
             show_ratios(console, ratios)
+        if budgets:
+            show_budgets(console, budgets)
         if plans:
             show_plans(console, plans)
         if costs:
             show_growth(console, costs, grown)
-    met = all(result.met for result in (*ratios, *plans, *grown))
+    met = all(result.met for result in (*ratios, *budgets, *plans, *grown))
     return 0 if met or arguments.no_fail or arguments.quick else 1
 
 

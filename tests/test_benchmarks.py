@@ -23,8 +23,10 @@ def run(*arguments: str) -> str:
 @pytest.mark.slow
 def test_speed_measures_everything() -> None:
     found = json.loads(run("--quick", "--json"))
-    assert {r["other_name"] for r in found["ratios"]} >= {"pypddl", "from scratch"}
+    others = {r["other_name"] for r in found["ratios"]}
+    assert others >= {"pypddl", "from scratch", "mimir, grounded"}
     assert all(r["ratio"] > 0 for r in found["ratios"])
+    assert [b["met"] for b in found["budgets"]] == [True]
     assert [p["outcome"] for p in found["plans"]] == ["solved"] * 4
     assert all(p["megabytes"] > 1 for p in found["plans"])
     assert len(found["growth"]) == 4
