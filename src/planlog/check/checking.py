@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from enum import Enum
 
 from planlog.check.decide import cycle_free, goal_achieving, optimality_preserving
-from planlog.check.offending import Outlook, outlook, probe
+from planlog.check.offending import probe
 from planlog.check.optimality import Optimality
 from planlog.check.reached import Reached
 from planlog.check.report import (
@@ -21,7 +21,7 @@ from planlog.check.report import (
 from planlog.check.rules import rule_report
 from planlog.check.walks import WalkSearch
 from planlog.policy import Policy
-from planlog.statespace import StateSpace, derive, expand
+from planlog.statespace import derive, expand
 from planlog.task import Task
 
 
@@ -74,17 +74,12 @@ def check(
         reached = Reached(space, space.graph)
         counts = space.rules
 
-    def look(state: int) -> Outlook:
-        if reached.space is whole:
-            return outlook(whole, state)
-        return probe(task, reached.space.state(state), limit)
-
     findings = {
-        Property.GOAL_ACHIEVING: goal_achieving(policy, reached, look),
-        Property.CYCLE_FREE: cycle_free(policy, reached, look),
+        Property.GOAL_ACHIEVING: goal_achieving(policy, reached, limit),
+        Property.CYCLE_FREE: cycle_free(policy, reached, limit),
     }
     if optimality is not None:
-        findings[Property.OPTIMALITY_PRESERVING] = optimality_preserving(policy, optimality)
+        findings[Property.OPTIMALITY_PRESERVING] = optimality_preserving(policy, optimality, limit)
 
     undecided = {p for p in properties if findings[p].verdict is Verdict.UNDECIDED}
     walked = None
@@ -108,7 +103,7 @@ def check(
                 findings[p].verdict for p in (Property.GOAL_ACHIEVING, Property.CYCLE_FREE)
             ),
         ),
-        unsolvable=False if weak is Verdict.PROVED else _unsolvable(task, whole, limit),
+        unsolvable=False if weak is Verdict.PROVED else probe(task, task.initial, limit).dead_end,
         whole=None if whole is None else len(whole),
         whole_complete=whole is not None and whole.complete,
         solvable=int((whole.goal_distances >= 0).sum()) if whole and whole.complete else None,
@@ -124,10 +119,3 @@ def _weak(reached: Reached, walked: WalkReport | None) -> Verdict:
     if reached.goals.any() or (walked is not None and walked.solved):
         return Verdict.PROVED
     return Verdict.REFUTED if reached.complete else Verdict.UNDECIDED
-
-
-def _unsolvable(task: Task, whole: StateSpace | None, limit: int) -> bool | None:
-    """Whether the task has no plan at all, by any actions."""
-    if whole is None:
-        return probe(task, task.initial, limit).dead_end
-    return outlook(whole, 0).dead_end

@@ -1,16 +1,15 @@
 """Three-valued verdicts from explored states.
 
 What was not explored may be anything. So a counterexample refutes wherever it is found, but its
-absence proves a property only where nothing that matters is left open.
+absence proves a property only where nothing that matters is left open. The spaces given here are
+expanded up to the limit, which also bounds what is looked at around a counterexample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from planlog.check.offending import Outlook, counterexample, outlook
+from planlog.check.offending import counterexample
 from planlog.check.optimality import Optimality
 from planlog.check.reached import Mask, Reached
 from planlog.check.report import (
@@ -25,11 +24,8 @@ from planlog.check.report import (
 from planlog.check.ways import cycle, way
 from planlog.policy import Policy
 
-# What is known of a state of the space that `Reached` is about.
-Look = Callable[[int], Outlook]
 
-
-def goal_achieving(policy: Policy, reached: Reached, look: Look) -> Finding:
+def goal_achieving(policy: Policy, reached: Reached, limit: int) -> Finding:
     """Refuted by the nearest state from which the policy leads to no goal."""
     state = reached.nearest(reached.failing)
     found = None
@@ -39,13 +35,13 @@ def goal_achieving(policy: Policy, reached: Reached, look: Look) -> Finding:
             reached.space.task,
             Reason.NO_ACTION if reached.stuck[state] else Reason.TRAP,
             reached.trace(state),
-            look(state),
+            limit=limit,
             ending=reached.ending(state),
         )
     return _finding(Property.GOAL_ACHIEVING, reached, reached.failing, found)
 
 
-def cycle_free(policy: Policy, reached: Reached, look: Look) -> Finding:
+def cycle_free(policy: Policy, reached: Reached, limit: int) -> Finding:
     """Refuted by the nearest state on a cycle, with the shortest cycle through it."""
     state = reached.nearest(reached.cyclic)
     found = None
@@ -55,17 +51,17 @@ def cycle_free(policy: Policy, reached: Reached, look: Look) -> Finding:
             reached.space.task,
             Reason.CYCLE,
             reached.trace(state),
-            look(state),
+            limit=limit,
             cycle=cycle(reached.space, reached.graph, state),
         )
     return _finding(Property.CYCLE_FREE, reached, reached.cyclic, found)
 
 
-def optimality_preserving(policy: Policy, optimality: Optimality) -> Finding:
+def optimality_preserving(policy: Policy, optimality: Optimality, limit: int) -> Finding:
     """Refuted by a solvable state in which no derived action is optimal."""
     space = optimality.space
     reached = Reached(space, optimality.graph)
-    found = _lost_optimum(policy, optimality, reached) if optimality.failing.any() else None
+    found = _lost_optimum(policy, optimality, reached, limit) if optimality.failing.any() else None
     met = Share.among(optimality.failing, optimality.states & reached.states)
     return Finding(
         Property.OPTIMALITY_PRESERVING,
@@ -78,7 +74,9 @@ def optimality_preserving(policy: Policy, optimality: Optimality) -> Finding:
     )
 
 
-def _lost_optimum(policy: Policy, optimality: Optimality, reached: Reached) -> Counterexample:
+def _lost_optimum(
+    policy: Policy, optimality: Optimality, reached: Reached, limit: int
+) -> Counterexample:
     """A failing state that executions can meet first; if they meet none, one that any actions
     lead to first."""
     space = optimality.space
@@ -97,7 +95,7 @@ def _lost_optimum(policy: Policy, optimality: Optimality, reached: Reached) -> C
         space.task,
         Reason.LOST_OPTIMUM,
         trace,
-        outlook(space, state),
+        limit=limit,
         under_policy=under_policy,
         shortest=bool(shortest),
     )

@@ -9,36 +9,36 @@ from planlog.task import State, Task
 
 
 def goal_statuses(task: Task, state: State) -> tuple[GoalStatus, ...]:
-    """Each part of the task's goal, in its order."""
-    parts = [_split(text) for text in task.goals]
+    """Each part of the task's goal, once, in its order."""
+    goals = list(dict.fromkeys(task.goals))
+    literals = {goal: _literal(goal) for goal in goals}
     true = {tuple(text.strip("()").split()) for text in task.atoms(state, static=True)}
-    true |= _derived_atoms(task, state, {atom[0] for _, atom in parts})
-    statuses: list[GoalStatus] = []
-    unnamed = []  # parts that are no literals; the core only counts which of them hold
-    for text, (negated, atom) in zip(task.goals, parts, strict=True):
-        holds: bool | None
-        if atom[0] == "=":
-            holds = (atom[1] == atom[2]) != negated
-        elif atom[0] in task.domain.predicate_ids:
-            holds = (atom in true) != negated
-        else:
-            unnamed.append(len(statuses))
-            holds = None
-        statuses.append(GoalStatus(text, holds))
-    if unnamed:
-        # The same literal twice counts once.
-        named = {status.text for status in statuses if status.holds is False}
-        left = Policy.applicable(task.domain).start(task, state).goals_left - len(named)
-        if left in (0, len(unnamed)):
-            for i in unnamed:
-                statuses[i] = GoalStatus(statuses[i].text, left == 0)
-    return tuple(statuses)
+    true |= _derived_atoms(task, state, {atom[0] for _, atom in literals.values()})
+    holds: dict[str, bool | None] = {}
+    for goal, (negated, atom) in literals.items():
+        if atom[0] in task.domain.predicate_ids:
+            holds[goal] = (atom in true) != negated
+    # The core counts the parts that do not hold, but does not say which ones: the others are
+    # not literals, and have names that no state knows.
+    others = [goal for goal in goals if goal not in holds]
+    if others:
+        left = Policy.applicable(task.domain).start(task, state).goals_left
+        left -= sum(_times(task, goal) for goal in holds if not holds[goal])
+        holds |= dict.fromkeys(others, {0: True, len(others): False}.get(left))
+    return tuple(GoalStatus(goal, holds[goal]) for goal in goals)
 
 
-def _split(goal: str) -> tuple[bool, tuple[str, ...]]:
+def _literal(goal: str) -> tuple[bool, tuple[str, ...]]:
     """Whether a goal is negated, and its atom."""
     negated = goal.startswith("(not ")
     return negated, tuple(goal.removeprefix("(not ").strip("()").split())
+
+
+def _times(task: Task, goal: str) -> int:
+    """How often the core counts a goal: if actions change it, once, though it be given twice."""
+    _, (name, *_) = _literal(goal)
+    derived = any(p.derived for p in task.domain.predicates if p.name == name)
+    return task.goals.count(goal) if derived else 1
 
 
 def _derived_atoms(task: Task, state: State, names: set[str]) -> set[tuple[str, ...]]:
@@ -54,9 +54,9 @@ def _derived_atoms(task: Task, state: State, names: set[str]) -> set[tuple[str, 
         rules.append(Rule(Literal(head, terms), (Literal(body, terms),)))
     policy = Policy(task.domain, Program(tuple(rules), ()))
     found = policy.derivations(task, [state])
-    names_of = task.object_names
+    objects = task.object_names
     return {
-        (rule.literals[0].relation.name, *(names_of[value] for value in row))
+        (rule.literals[0].relation.name, *(objects[value] for value in row))
         for rule in rules
         for row in found.relations[policy.relation(rule.head.relation)].of(0).tolist()
     }

@@ -20,23 +20,24 @@ class Outlook:
     optimal: tuple[Action, ...] | None = None
 
 
-def outlook(space: StateSpace, state: int) -> Outlook:
-    """What a space of all applicable actions tells about one of its states."""
-    distance = int(space.goal_distances[state])
+def outlook(space: StateSpace) -> Outlook:
+    """What a space of all applicable actions, up to the nearest goals, tells about its start."""
+    distance = int(space.goal_distances[0])
     if distance == UNKNOWN:
         return Outlook()
     if distance == DEAD_END:
         return Outlook(None, True, ())
-    optimal = [
-        space.action(int(space.actions[t])) for t in space.transitions(state) if space.optimal[t]
-    ]
-    return Outlook(distance, False, tuple(optimal))
+    optimal = [int(space.actions[t]) for t in space.transitions(0) if space.optimal[t]]
+    return Outlook(distance, False, tuple(map(space.action, optimal)))
 
 
 def probe(task: Task, state: State, limit: int) -> Outlook:
-    """As far as the space around the state, of at most so many states, tells."""
-    space = expand(task, start=state, limit=limit, stop_at_goal=True)
-    return outlook(space, 0)
+    """As far as the states around one tell, of which at most `limit` are looked at.
+
+    If an expansion of the task up to the same limit tells the state's optimal actions, so does
+    this: the states that are as near to it as a goal are among those of the expansion.
+    """
+    return outlook(expand(task, start=state, limit=limit, stop_at_goal=True))
 
 
 def counterexample(
@@ -44,14 +45,15 @@ def counterexample(
     task: Task,
     reason: Reason,
     trace: tuple[Action, ...],
-    seen: Outlook,
     *,
+    limit: int,
     under_policy: bool = True,
     shortest: bool = True,
     cycle: tuple[Action, ...] = (),
     ending: tuple[Action, ...] | None = None,
 ) -> Counterexample:
     """The trace replayed from the initial state, with all that is to be said of its end."""
+    assert (reason is Reason.CYCLE) == bool(cycle)
     walk = policy.start(task)
     for action in trace:
         walk.apply(action)
@@ -60,6 +62,7 @@ def counterexample(
     for action in cycle:
         walk.apply(action)
     assert walk.state == state
+    seen = probe(task, state, limit)
     return Counterexample(
         reason=reason,
         trace=trace,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from planlog.check.offending import Outlook, counterexample, outlook, probe
+from planlog.check.offending import Outlook, counterexample, outlook
 from planlog.check.report import Counterexample, Property, Reason, WalkReport
 from planlog.policy import Policy, Walk
 from planlog.statespace import StateSpace, expand
@@ -117,8 +117,7 @@ class WalkSearch:
         self._seen.add(walk.fingerprint)
         cycle = way.arrive(walk.fingerprint)
         if cycle and Property.CYCLE_FREE in self._wanted:
-            seen = probe(self.task, walk.state, self._limit)
-            self._report(Property.CYCLE_FREE, Reason.CYCLE, tuple(way.actions), seen, cycle=cycle)
+            self._report(Property.CYCLE_FREE, Reason.CYCLE, tuple(way.actions), cycle=cycle)
 
     def _look_for_trap(self, way: tuple[Action, ...]) -> None:
         """If the policy leads to no goal from the end of the way: the first such state on it."""
@@ -140,7 +139,6 @@ class WalkSearch:
             Property.GOAL_ACHIEVING,
             Reason.NO_ACTION if stuck and first == len(way) else Reason.TRAP,
             way[:first],
-            probe(self.task, states[first], self._limit),
             ending=way[first:] if stuck else None,
         )
 
@@ -158,12 +156,12 @@ class WalkSearch:
             state = states[index]
             if state not in self._outlooks:
                 space = self._probe(Property.OPTIMALITY_PRESERVING, state)
-                self._outlooks[state] = outlook(space, 0) if space else Outlook()
+                self._outlooks[state] = outlook(space) if space else Outlook()
             seen = self._outlooks[state]
             if seen.optimal is None:
                 return
             if not set(seen.optimal) & set(self.policy.actions(self.task, state)):
-                self._report(Property.OPTIMALITY_PRESERVING, Reason.LOST_OPTIMUM, way[:index], seen)
+                self._report(Property.OPTIMALITY_PRESERVING, Reason.LOST_OPTIMUM, way[:index])
                 return
 
     def _probe(self, property: Property, state: State) -> StateSpace | None:
@@ -192,7 +190,6 @@ class WalkSearch:
         property: Property,
         reason: Reason,
         trace: tuple[Action, ...],
-        seen: Outlook,
         *,
         cycle: tuple[Action, ...] = (),
         ending: tuple[Action, ...] | None = None,
@@ -203,7 +200,7 @@ class WalkSearch:
             self.task,
             reason,
             trace,
-            seen,
+            limit=self._limit,
             shortest=not trace,
             cycle=cycle,
             ending=ending,
