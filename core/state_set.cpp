@@ -40,12 +40,15 @@ void StateSet::draft() {
 }
 
 void StateSet::draft(uint32_t number) {
-    std::copy_n(state(number), width_, draft_.begin());
+    const uint64_t* words = state(number);
+    for (size_t i = 0; i < width_; ++i) draft_[i] = words[i];
     draft_hash_ = hashes_[number];
 }
 
-void StateSet::flip(uint32_t atom) {
-    draft_[atom / 64] ^= uint64_t{1} << (atom % 64);
+void StateSet::set(uint32_t atom, bool value) {
+    uint64_t& word = draft_[atom / 64];
+    if ((word >> (atom % 64) & 1) == value) return;
+    word ^= uint64_t{1} << (atom % 64);
     draft_hash_ ^= hash_of(atom);
 }
 
@@ -54,8 +57,11 @@ uint32_t StateSet::find_draft() {
     slot_ = draft_hash_ & (table_.size() - 1);
     for (; table_[slot_] != empty; slot_ = (slot_ + 1) & (table_.size() - 1)) {
         const uint32_t other = table_[slot_];
-        if (hashes_[other] == draft_hash_ && std::equal(draft_.begin(), draft_.end(), state(other)))
-            return other;
+        if (hashes_[other] != draft_hash_) continue;
+        const uint64_t* words = state(other);
+        size_t equal = 0;
+        while (equal < width_ && words[equal] == draft_[equal]) ++equal;
+        if (equal == width_) return other;
     }
     return static_cast<uint32_t>(size());
 }

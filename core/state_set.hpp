@@ -23,7 +23,7 @@ class StateSet {
     // Prepares a candidate: a copy of a state (or the empty one) in which atoms are changed.
     void draft();
     void draft(uint32_t number);
-    void flip(uint32_t atom);
+    void set(uint32_t atom, bool value);
     // The number of the state that equals the draft; size() if there is none yet.
     uint32_t find_draft();
     void add_draft();  // it must be new, as `find_draft` has just told

@@ -83,9 +83,11 @@ StateSpace::StateSpace(const Task& task, AtomTable& atoms, const Program& progra
             states_.add_atom(atoms.predicate(atom), atoms.values(atom), atoms.arity(atom));
     }
     states_.draft();
-    for (uint32_t atom = 0; atom < start.size(); ++atom) states_.flip(atom);
+    for (uint32_t atom = 0; atom < start.size(); ++atom) states_.set(atom, true);
     states_.find_draft();
     states_.add_draft();
+    for (uint32_t i = 0; i < task.domain->actions.size(); ++i)
+        is_conditional_.push_back(visitor_->walk().has_conditional_effects(ActionId(i)));
     depths.push_back(0);
     goals.push_back(0);
 }
@@ -108,7 +110,7 @@ bool StateSpace::advance(size_t count) {
 }
 
 void StateSpace::visit(uint32_t state) {
-    if (poll_) poll_();
+    if (poll_ && state % 64 == 0) poll_();
     visitor_->visit(states_, state);
     if (state == 0) {  // only now the model has rows to call the first atoms by
         const AtomList& atoms = states_.atoms();
@@ -147,11 +149,14 @@ bool StateSpace::expand_next() {
 
 // False if the successor is new and there is no room for it.
 bool StateSpace::add_transition(uint32_t state, ActionRow action) {
-    Walk& walk = visitor_->walk();
-    changes_.clear();
-    walk.append_effects(action.action, walk.arguments(action), changes_);
+    const uint32_t number = action_number(action);
     states_.draft(state);
-    for (const StateChange& change : changes_) states_.flip(atom_number(change));
+    for (uint32_t i = fixed_offsets_[number]; i < fixed_offsets_[number + 1]; ++i)
+        states_.set(fixed_effects_[i] / 2, fixed_effects_[i] % 2);
+    if (is_conditional_[index(action.action)]) {
+        find_effects(action);
+        for (const StateChange& change : changes_) states_.set(atom_number(change), change.value);
+    }
     const uint32_t successor = states_.find_draft();
     if (successor == states_.size()) {
         if (states_.size() >= bounds_.limit) return false;
@@ -161,7 +166,7 @@ bool StateSpace::add_transition(uint32_t state, ActionRow action) {
     }
     if (successors.size() == UINT32_MAX) return false;
     successors.push_back(successor);
-    actions.push_back(action_number(action));
+    actions.push_back(number);
     return true;
 }
 
@@ -183,8 +188,20 @@ uint32_t StateSpace::action_number(ActionRow action) {
         ground_actions.schemas.push_back(action.action);
         ground_actions.arguments.insert(ground_actions.arguments.end(), values, values + arity);
         ground_actions.offsets.push_back(static_cast<uint32_t>(ground_actions.arguments.size()));
+        if (!is_conditional_[index(action.action)]) {
+            find_effects(action);
+            for (const StateChange& change : changes_)
+                fixed_effects_.push_back(atom_number(change) * 2 + change.value);
+        }
+        fixed_offsets_.push_back(static_cast<uint32_t>(fixed_effects_.size()));
     }
     return number;
+}
+
+void StateSpace::find_effects(ActionRow action) {
+    Walk& walk = visitor_->walk();
+    changes_.clear();
+    walk.append_effects(action.action, walk.arguments(action), changes_);
 }
 
 // --- Derivation --------------------------------------------------------------
@@ -200,8 +217,8 @@ void Derivation::set_poll(std::function<void()> poll) {
 bool Derivation::advance(size_t count) {
     const auto& actions = space_->ground_actions;
     for (; count > 0 && next_ < space_->expanded(); --count, ++next_) {
+        if (poll_ && next_ % 64 == 0) poll_();
         if (space_->goals[next_]) continue;
-        if (poll_) poll_();
         visitor_.visit(space_->states(), next_);
         visitor_.count_rules(rules);
         for (uint32_t t = space_->offsets[next_]; t < space_->offsets[next_ + 1]; ++t) {

@@ -82,6 +82,7 @@ class StateSpace {
     bool add_transition(uint32_t state, ActionRow action);
     uint32_t atom_number(const StateChange& change);
     uint32_t action_number(ActionRow action);
+    void find_effects(ActionRow action);  // as `changes_`
 
     const Task* task_;
     Bounds bounds_;
@@ -90,6 +91,12 @@ class StateSpace {
     std::function<void()> poll_;
     std::vector<std::vector<uint32_t>> atom_numbers_;    // per predicate and the model's row
     std::vector<std::vector<uint32_t>> action_numbers_;  // per schema and the model's row
+    // Effects of ground actions that do not depend on the state: those of action a are
+    // fixed_effects_[fixed_offsets_[a] .. fixed_offsets_[a + 1]), each twice the atom's number
+    // plus the value.
+    std::vector<bool> is_conditional_;  // per schema
+    std::vector<uint32_t> fixed_effects_;
+    std::vector<uint32_t> fixed_offsets_{0};
     std::vector<ActionRow> derived_;
     std::vector<StateChange> changes_;
 };

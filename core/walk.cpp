@@ -152,7 +152,7 @@ bool Walk::is_applicable(ActionId action, const ObjectId* arguments) {
     return model_.run(condition.query, condition.plan, arguments, matches_) > 0;
 }
 
-// On balance: an atom that is both deleted and added is added.
+// An atom that is both deleted and added is added.
 void Walk::append_effects(ActionId action, const ObjectId* arguments,
                           std::vector<StateChange>& changes) {
     plan_conditions();
@@ -186,11 +186,12 @@ void Walk::append_effects(ActionId action, const ObjectId* arguments,
     const auto same_atom = [](const StateChange& a, const StateChange& b) {
         return a.predicate == b.predicate && a.row == b.row;
     };
-    auto end = std::unique(changes.begin() + begin, changes.end(), same_atom);
-    end = std::remove_if(changes.begin() + begin, end, [&](const StateChange& c) {
-        return model_.state(c.predicate).is_true(c.row) == c.value;
-    });
-    changes.erase(end, changes.end());
+    changes.erase(std::unique(changes.begin() + begin, changes.end(), same_atom), changes.end());
+}
+
+bool Walk::has_conditional_effects(ActionId action) const {
+    const auto& effects = schemas_[index(action)].effects;
+    return std::any_of(effects.begin(), effects.end(), [](const auto& e) { return !e.always; });
 }
 
 double Walk::cost_of(const Schema& schema, const ObjectId* arguments) {
@@ -249,6 +250,11 @@ void Walk::apply(ActionId action, const ObjectId* arguments) {
     const Step step{changes_.size(), cost};
     journal_.push_back(step);
     append_effects(action, arguments, changes_);
+    const auto begin = changes_.begin() + static_cast<std::ptrdiff_t>(step.begin);
+    const auto end = std::remove_if(begin, changes_.end(), [&](const StateChange& change) {
+        return model_.state(change.predicate).is_true(change.row) == change.value;
+    });
+    changes_.erase(end, changes_.end());
     cost_ += cost;
     perform(std::span(changes_).subspan(step.begin), true);
 }

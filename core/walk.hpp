@@ -21,7 +21,7 @@ struct GroundAction {
     std::vector<ObjectId> arguments;
 };
 
-// An atom of the state gets another truth value.
+// An atom of the state and the truth value it gets.
 struct StateChange {
     PredicateId predicate;
     Row row;  // in the model's relation
@@ -42,10 +42,11 @@ class Walk {
     // The action must be applicable. MissingValue leaves the walk as it is.
     void apply(ActionId action, const ObjectId* arguments);
     void undo();
-    // Appends what an applicable action changes in the present state, on balance.
+    // Appends the values that an applicable action gives to atoms in the present state.
     void append_effects(ActionId action, const ObjectId* arguments,
                         std::vector<StateChange>& changes);
-    // Goes to the state that differs in these atoms; from there on, steps are counted anew.
+    bool has_conditional_effects(ActionId action) const;
+    // Goes to the state that differs by these changes; from there on, steps are counted anew.
     void jump(const std::vector<StateChange>& changes);
 
     size_t steps() const { return journal_.size(); }
