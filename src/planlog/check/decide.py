@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planlog.check.offending import counterexample
+from planlog.check.offending import counterexample, outlook
 from planlog.check.optimality import Optimality
 from planlog.check.reached import Mask, Reached
 from planlog.check.report import (
@@ -95,6 +95,7 @@ def _lost_optimum(
         space.task,
         Reason.LOST_OPTIMUM,
         trace,
+        seen=outlook(space, state),
         limit=limit,
         under_policy=under_policy,
         shortest=bool(shortest),

@@ -20,23 +20,19 @@ class Outlook:
     optimal: tuple[Action, ...] | None = None
 
 
-def outlook(space: StateSpace) -> Outlook:
-    """What a space of all applicable actions, up to the nearest goals, tells about its start."""
-    distance = int(space.goal_distances[0])
+def outlook(space: StateSpace, state: int = 0) -> Outlook:
+    """What a space of all applicable actions tells about one of its states."""
+    distance = int(space.goal_distances[state])
     if distance == UNKNOWN:
         return Outlook()
     if distance == DEAD_END:
         return Outlook(None, True, ())
-    optimal = [int(space.actions[t]) for t in space.transitions(0) if space.optimal[t]]
+    optimal = [int(space.actions[t]) for t in space.transitions(state) if space.optimal[t]]
     return Outlook(distance, False, tuple(map(space.action, optimal)))
 
 
 def probe(task: Task, state: State, limit: int) -> Outlook:
-    """As far as the states around one tell, of which at most `limit` are looked at.
-
-    If an expansion of the task up to the same limit tells the state's optimal actions, so does
-    this: the states that are as near to it as a goal are among those of the expansion.
-    """
+    """As far as the states around one tell, of which at most `limit` are looked at."""
     return outlook(expand(task, start=state, limit=limit, stop_at_goal=True))
 
 
@@ -47,12 +43,16 @@ def counterexample(
     trace: tuple[Action, ...],
     *,
     limit: int,
+    seen: Outlook | None = None,
     under_policy: bool = True,
     shortest: bool = True,
     cycle: tuple[Action, ...] = (),
     ending: tuple[Action, ...] | None = None,
 ) -> Counterexample:
-    """The trace replayed from the initial state, with all that is to be said of its end."""
+    """The trace replayed from the initial state, with all that is to be said of its end.
+
+    What was not seen before is looked up around it, in at most `limit` states.
+    """
     assert (reason is Reason.CYCLE) == bool(cycle)
     walk = policy.start(task)
     for action in trace:
@@ -62,7 +62,7 @@ def counterexample(
     for action in cycle:
         walk.apply(action)
     assert walk.state == state
-    seen = probe(task, state, limit)
+    seen = seen or probe(task, state, limit)
     return Counterexample(
         reason=reason,
         trace=trace,

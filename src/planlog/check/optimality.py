@@ -13,19 +13,6 @@ from planlog.graph import Graph
 from planlog.statespace import StateSpace
 
 
-def settled(space: StateSpace) -> Mask:
-    """The solvable states, no goals, of which all optimal actions are known: (states,).
-
-    In a space that is not complete, a state that was only seen may be a goal. From these states
-    it is too far away to be among the nearest ones.
-    """
-    known: Mask = space.goal_distances > 0
-    if not space.complete:
-        horizon = int(space.depths[space.expanded])
-        known &= space.depths.astype(np.int64) + space.goal_distances < horizon
-    return known
-
-
 @dataclass(frozen=True)
 class Optimality:
     """Derived and optimal actions in the states of a space of all applicable actions.
@@ -43,8 +30,9 @@ class Optimality:
 
     @cached_property
     def states(self) -> Mask:
-        """Solvable states that are no goals, as far as their optimal actions are known."""
-        return settled(self.space)
+        """Solvable states that are no goals, as far as known; then optimal actions are as well."""
+        live: Mask = self.space.goal_distances > 0
+        return live
 
     @cached_property
     def failing(self) -> Mask:
