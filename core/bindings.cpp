@@ -683,6 +683,7 @@ NB_MODULE(_core, m) {
         .def("set_deadline", &SharedSpace::set_deadline, "seconds"_a.none())
         .def("action", &SharedSpace::action, "number"_a)
         .def("__len__", &SharedSpace::size)
+        .def_prop_ro("visited", [](const SharedSpace& s) { return s.finished().visited(); })
         .def_prop_ro("bits", &SharedSpace::bits, within)
         .def_prop_ro("atoms", &SharedSpace::atoms)
         .def_prop_ro(

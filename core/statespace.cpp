@@ -120,6 +120,7 @@ void StateSpace::visit(uint32_t state) {
         }
     }
     goals[state] = visitor_->walk().goals_left() == 0;
+    visited_ = state + 1;
 }
 
 bool StateSpace::expand_next() {

@@ -58,9 +58,9 @@ class StateSpace {
     const Task& task() const { return *task_; }
     const StateSet& states() const { return states_; }
     size_t expanded() const { return offsets.size() - 1; }
+    size_t visited() const { return visited_; }  // of these, the first ones, `goals` is known
 
-    // For each state: the number of actions from the first one, and whether it is known to
-    // be a goal (of states that were never visited it is not).
+    // For each state: the number of actions from the first one, and whether it is a goal.
     std::vector<uint32_t> depths;
     std::vector<uint8_t> goals;
     // For the expanded states, which are the first ones: the transitions of state s are
@@ -87,6 +87,7 @@ class StateSpace {
     const Task* task_;
     Bounds bounds_;
     StateSet states_;
+    uint32_t visited_ = 0;
     std::unique_ptr<Visitor> visitor_;  // none when done
     std::function<void()> poll_;
     std::vector<std::vector<uint32_t>> atom_numbers_;    // per predicate and the model's row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,13 +47,15 @@ class StateSpace:
     """The states that a policy's actions reach, numbered breadth-first from the start, 0.
 
     The first `expanded` states have their transitions: those of state s are `offsets[s]` to
-    `offsets[s + 1]`, ordered by schema and arguments. The others were only seen.
+    `offsets[s + 1]`, ordered by schema and arguments. The first `visited` ones, which are these
+    and perhaps some more, are known to be goals or not. The others were only seen.
     """
 
     task: Task
     core: _core.StateSpace
     depths: npt.NDArray[np.uint32]  # (states,): least number of actions from the start
-    goal: npt.NDArray[np.bool_]  # (states,): known to be a goal; states only seen are not
+    visited: int
+    goal: npt.NDArray[np.bool_]  # (states,): is a goal; False for states that were only seen
     offsets: npt.NDArray[np.uint32]  # (expanded + 1,)
     successors: npt.NDArray[np.uint32]  # (transitions,)
     actions: npt.NDArray[np.uint32]  # (transitions,): see `action`
@@ -102,16 +104,19 @@ class StateSpace:
         """The least number of actions from each state to a goal (h*): (states,).
 
         DEAD_END where no goal can be reached. All that is given is exact; in a space that is
-        not complete, UNKNOWN stands where the states that were expanded do not tell.
+        not complete, UNKNOWN stands where the explored states do not tell the distance and all
+        optimal actions.
         """
         backwards = self.graph.reverse
         distances = backwards.distances(np.flatnonzero(self.goal))
         if self.complete:
             distances[distances == NOT_REACHED] = DEAD_END
             return distances
-        # All states nearer to the start than the first one that is not expanded have all
-        # their transitions. So a way to a goal that may pass only such states is shortest.
+        # Up to this depth all goals are known, and all transitions lead there that there are.
+        # So a way to a goal within it is known with all others of the same length.
         horizon = int(self.depths[self.expanded])
+        if self.visited < len(self):
+            horizon = min(horizon, int(self.depths[self.visited]) - 1)
         goal_is_near = (distances >= 0) & (self.depths.astype(np.int64) + distances <= horizon)
         outside = np.arange(self.expanded, len(self), dtype=np.uint32)
         leads_outside = backwards.distances(outside) != NOT_REACHED
@@ -124,11 +129,12 @@ class StateSpace:
     def optimal(self) -> npt.NDArray[np.bool_]:
         """Whether each transition leads one action nearer to the goal: (transitions,).
 
-        Known for those that leave states whose goal distance is.
+        Known for those that leave states whose goal distance is known.
         """
         before = self.goal_distances[self.graph.sources]
         after = self.goal_distances[self.successors]
-        return (after >= 0) & (after == before - 1)
+        optimal: npt.NDArray[np.bool_] = (after >= 0) & (after == before - 1)
+        return optimal
 
     @cached_property
     def _bits(self) -> npt.NDArray[np.uint64]:
@@ -169,7 +175,7 @@ def expand_all(
     limit: int = DEFAULT_LIMIT,
     workers: int | None = None,
     on_progress: OnProgress | None = None,
-) -> Iterator[StateSpace]:
+) -> Generator[StateSpace, None, None]:
     """The state spaces of many tasks in their order, on as many threads as there are processors.
 
     Tasks are read ahead of the spaces only as far as the threads need.
@@ -183,11 +189,10 @@ def expand_all(
         return _expand(task, chosen, None, limit, policy is None, False, None, stop)
 
     remaining = iter(tasks)
+    running: list[Future[StateSpace]] = []
     with ThreadPoolExecutor(workers) as pool:
         try:
-            running: list[Future[StateSpace]] = [
-                pool.submit(run, task) for task in islice(remaining, 2 * workers)
-            ]
+            running += [pool.submit(run, task) for task in islice(remaining, 2 * workers)]
             while running:
                 space = running.pop(0).result()
                 running += [pool.submit(run, task) for task in islice(remaining, 1)]
@@ -197,6 +202,8 @@ def expand_all(
                 yield space
         finally:
             stop.set()  # whoever leaves early does not wait for the rest
+            for future in running:
+                future.cancel()
 
 
 @dataclass(frozen=True)
@@ -208,9 +215,7 @@ class Derived:
     rules: RuleCounts
 
 
-def derive(
-    space: StateSpace, policy: Policy, *, on_progress: OnProgress | None = None
-) -> Derived:
+def derive(space: StateSpace, policy: Policy, *, on_progress: OnProgress | None = None) -> Derived:
     """Ask a policy in all expanded states of a space that are no goals."""
     policy.check_task(space.task)
     core = _core.Derivation(space.core, policy.core)
@@ -254,6 +259,7 @@ def _expand(
         task=task,
         core=core,
         depths=core.depths,
+        visited=core.visited,
         goal=core.goals.view(np.bool_),
         offsets=core.offsets,
         successors=core.successors,

@@ -1,0 +1,82 @@
+"""Labels to learn from: in which states which actions are optimal, and which the policy derives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from planlog.policy import Policy
+from planlog.statespace import DEFAULT_LIMIT, Derived, OnProgress, StateSpace, derive, expand_all
+from planlog.task import Task
+
+# The paper's limits of the training data: tasks, and labelled states for each domain.
+PAPER_TASKS = 25
+PAPER_STATES = {"blocksworld": 26_000, "ferry": 11_000, "rover": 15_000, "satellite": 19_000}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labelled states of a space, which are those with a plan and still something to do.
+
+    The applicable actions of `states[i]` are the entries `offsets[i]` to `offsets[i + 1]` of the
+    other arrays.
+    """
+
+    space: StateSpace
+    states: npt.NDArray[np.uint32]  # (labelled states,): their numbers in the space
+    offsets: npt.NDArray[np.uint32]  # (labelled states + 1,)
+    actions: npt.NDArray[np.uint32]  # (labels,): for `space.action`
+    optimal: npt.NDArray[np.bool_]  # (labels,): is the first action of a shortest plan
+    derived: npt.NDArray[np.bool_]  # (labels,): is allowed by the policy
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+
+def label(space: StateSpace, policy: Policy, derived: Derived | None = None) -> Labels:
+    """Label a state space of all applicable actions, and ask the policy unless that was `derived`.
+
+    In a space that is not complete, states are labelled whose goal distance is known.
+    """
+    derived = derived or derive(space, policy)
+    labelled = space.goal_distances[: space.expanded] > 0
+    counts = np.diff(space.offsets)[labelled]
+    chosen = labelled[space.graph.sources]
+    return Labels(
+        space=space,
+        states=np.flatnonzero(labelled).astype(np.uint32),
+        offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.uint32),
+        actions=space.actions[chosen],
+        optimal=space.optimal[chosen],
+        derived=derived.mask[chosen],
+    )
+
+
+def select_training(
+    tasks: Iterable[Task],
+    *,
+    limit: int = DEFAULT_LIMIT,
+    max_tasks: int | None = PAPER_TASKS,
+    max_states: int | None = None,
+    workers: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> list[StateSpace]:
+    """The state spaces to learn from, as the paper chooses them.
+
+    Tasks are taken in their order if they have fewer than `limit` states, until there are
+    `max_tasks`; one that would bring the states to be labelled above `max_states` (the paper's:
+    PAPER_STATES) is passed over.
+    """
+    chosen: list[StateSpace] = []
+    total = 0
+    spaces = expand_all(tasks, limit=limit - 1, workers=workers, on_progress=on_progress)
+    while (max_tasks is None or len(chosen) < max_tasks) and (space := next(spaces, None)):
+        labelled = int(np.count_nonzero(space.goal_distances > 0))
+        if space.complete and (max_states is None or total + labelled <= max_states):
+            chosen.append(space)
+            total += labelled
+    spaces.close()
+    return chosen
