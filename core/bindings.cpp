@@ -685,7 +685,7 @@ NB_MODULE(_core, m) {
         .def("__len__", &SharedSpace::size)
         .def_prop_ro("visited", [](const SharedSpace& s) { return s.finished().visited(); })
         .def_prop_ro("bits", &SharedSpace::bits, within)
-        .def_prop_ro("atoms", &SharedSpace::atoms)
+        .def_prop_ro("atoms", &SharedSpace::atoms, nb::rv_policy::move)
         .def_prop_ro(
             "depths", [](const SharedSpace& s) { return as_view(s.finished().depths); }, within)
         .def_prop_ro(

@@ -118,6 +118,7 @@ class StateSpace:
         if self.visited < len(self):
             horizon = min(horizon, int(self.depths[self.visited]) - 1)
         goal_is_near = (distances >= 0) & (self.depths.astype(np.int64) + distances <= horizon)
+        goal_is_near |= self.goal
         outside = np.arange(self.expanded, len(self), dtype=np.uint32)
         leads_outside = backwards.distances(outside) != NOT_REACHED
         unknown = ~goal_is_near & ((distances >= 0) | leads_outside)
