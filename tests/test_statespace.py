@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
 import threading
 import time
 from collections import deque
-from functools import cache
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -16,13 +17,14 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from planlog import domains
+from planlog.execution import resident_memory
+from planlog.graph import NOT_REACHED, Graph
+from planlog.labels import PAPER_STATES, PAPER_TASKS, Labels, label, select_training
 from planlog.policy import Policy
 from planlog.statespace import DEAD_END, UNKNOWN, StateSpace, derive, expand, expand_all
 from planlog.task import Action, Domain, Task
-from statespace_reference import as_dictionaries, atoms_of, explore, same
-from test_evaluation_oracle import DOMAIN as CHANGES
-from test_evaluation_oracle import World, make_task, programs, worlds
-from test_statespace_oracle import random_world
+from statespace_reference import Reference, as_dictionaries, atoms_of, explore, same
+from test_statespace_oracle import PREDICATES, random_world
 from test_successors_oracle import Book, thorough
 
 seeds = st.integers(0, 2**32)
@@ -32,21 +34,17 @@ SMALL = {
     "rover": {"rovers": 1, "waypoints": 2, "cameras": 1, "objectives": 1},
     "satellite": {"satellites": 1, "instruments": 2, "modes": 2, "directions": 2},
 }
-SHIPPED = [(name, variant) for name in domains.names() for variant in domains.variants(name)]
-
-
-@cache
-def shipped(name: str) -> Domain:
-    return Domain.read(domains.path(name) / "domain.pddl")
+SHIPPED = {name: Domain.read(domains.path(name) / "domain.pddl") for name in domains.names()}
+POLICIES = [(name, variant) for name in domains.names() for variant in domains.variants(name)]
 
 
 def generated(name: str, seed: int = 0, **sizes: int) -> Task:
     ((_, problem),) = domains.generate(name, seed=seed, sizes=sizes or SMALL[name])
-    return shipped(name).parse_task(problem)
+    return SHIPPED[name].parse_task(problem)
 
 
 def policy_of(name: str, variant: str = "policy") -> Policy:
-    return Policy.read(domains.policy_path(name, variant), shipped(name))
+    return Policy.read(domains.policy_path(name, variant), SHIPPED[name])
 
 
 def world_task(seed: int) -> Task:
@@ -95,16 +93,21 @@ def assert_part_of(part: StateSpace, whole: StateSpace) -> None:
     assert part.complete == (part.expanded == len(part))
     for state in range(part.expanded):
         assert steps(part, state) == steps(whole, state)
-    true = whole.goal_distances[: len(part)]
-    given_distances = part.goal_distances
-    known = given_distances != UNKNOWN
-    assert given_distances[known].tolist() == true[known].tolist()
+    true, found = whole.goal_distances[: len(part)], part.goal_distances
+    known = found != UNKNOWN
+    assert found[known].tolist() == true[known].tolist()
+    assert set(found[part.goal].tolist()) <= {0}
+    leaving = known[part.graph.sources]  # where the distance is known, so are optimal actions
+    assert part.optimal[leaving].tolist() == whole.optimal[: len(leaving)][leaving].tolist()
     if part.complete:
         assert known.all()
         return
-    # What lies before the first state that is not expanded is all known.
+    # Known is what is told by states before the first that is not expanded, and dead ends
+    # from which no state is reached that is not expanded.
     inside = (true >= 0) & (part.depths.astype(int) + true < int(part.depths[part.expanded]))
-    assert known[inside].all()
+    open_states = range(part.expanded, len(whole))
+    closed = whole.graph.reverse.distances(open_states)[: len(part)] == NOT_REACHED
+    assert known[inside | closed].all()
 
 
 @thorough(150)
@@ -113,7 +116,7 @@ def test_part_of_a_space(seed: int, share: float) -> None:
     task = world_task(seed)
     whole = expand(task, limit=500)
     if whole.complete:
-        assert_part_of(expand(task, limit=1 + round(share * len(whole))), whole)
+        assert_part_of(expand(task, limit=max(1, round(share * len(whole)))), whole)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 10, 50, 100, 200])
@@ -383,7 +386,7 @@ def assert_reached(space: StateSpace, mask: np.ndarray, policy: Policy) -> None:
     assert own.rules.derivations.tolist() == [n for _, n in expected]
 
 
-@pytest.mark.parametrize(("name", "variant"), SHIPPED)
+@pytest.mark.parametrize(("name", "variant"), POLICIES)
 def test_shipped_policies(name: str, variant: str) -> None:
     policy = policy_of(name, variant)
     for seed in range(2):
@@ -393,25 +396,48 @@ def test_shipped_policies(name: str, variant: str) -> None:
             assert_reached(space, mask, policy)
 
 
-@thorough(60)
-@given(programs(), worlds)
-def test_random_programs(text: str, world: World) -> None:
-    """In parts of spaces whose states differ in much of what rules read."""
+def random_rules(rng: random.Random, domain: Domain) -> str:
+    """Two levels of derived predicates, the first recursive, and rules for some actions."""
+    derived = {"low": 2, "high": rng.randint(0, 2)}
+    known = dict(PREDICATES)
+
+    def rule(head: str, arity: int, own: dict[str, int]) -> str:
+        def atom(names: dict[str, int], terms: list[str]) -> str:
+            name = rng.choice(list(names))
+            row = f"({', '.join(rng.choices(terms, k=names[name]))})" if names[name] else ""
+            status = rng.choice(["@ag", "@ug", "@aa", "@goal"]) if rng.random() < 0.2 else ""
+            return name + (status if name in PREDICATES else "") + row
+
+        body = [atom({**known, **own}, ["X", "Y", "Z"]) for _ in range(rng.randint(0, 2))]
+        body += ["object(X)"] * (not body)
+        bound = sorted({term for term in "XYZ" if any(term in part for part in body)})
+        if not bound:
+            body.append("object(X)")
+            bound = ["X"]
+        body += [f"not {atom(known, [*bound, '_'])}" for _ in range(rng.randint(0, 1))]
+        row = f"({', '.join(rng.choices(bound, k=arity))})" if arity else ""
+        return f"{head}{row} :- {', '.join(body)}."
+
+    lines = []
+    for name, arity in derived.items():
+        lines += [rule(name, arity, {name: arity}) for _ in range(rng.randint(1, 3))]
+        known[name] = arity
+    for action in domain.actions:
+        lines += [rule(action.name, action.arity, {}) for _ in range(rng.randint(1, 3))]
+    return "\n".join(lines)
+
+
+@thorough(150)
+@given(seeds)
+def test_random_programs(seed: int) -> None:
+    task = world_task(seed)
+    text = random_rules(random.Random(seed), task.domain)
     note(text)
-    policy = Policy.parse(text, CHANGES)
-    task = make_task(*world.task())
-    space = expand(task, limit=1_500)
-    assert space.expanded > 2
+    policy = Policy.parse(text, task.domain)
+    space = expand(task, limit=200)
     mask = assert_policy(space, policy)
-    own = expand(task, policy, limit=40)
-    states = dict(zip(atoms_of(space)[: space.expanded], range(space.expanded), strict=True))
-    for state, number in zip(atoms_of(own)[: own.expanded], range(own.expanded), strict=True):
-        if state in states and not own.goal[number]:
-            assert list(steps(own, number)) == list(steps(space, states[state], mask))
-    asked = [s for s in range(own.expanded) if not own.goal[s]]
-    expected = rule_counts(own, policy, asked)
-    assert own.rules.states.tolist() == [n for n, _ in expected]
-    assert own.rules.derivations.tolist() == [n for _, n in expected]
+    if space.complete:
+        assert_reached(space, mask, policy)
 
 
 def test_a_policy_may_go_on_from_goals() -> None:
@@ -497,3 +523,183 @@ def test_an_observer_that_fails_is_heard() -> None:
 
     with pytest.raises(RuntimeError, match="enough"):
         expand(generated("blocksworld", blocks=6), on_progress=fail)
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("blocksworld", {"blocks": 7}),
+        ("satellite", {"satellites": 2, "instruments": 2, "modes": 2, "directions": 3}),
+    ],
+)
+def test_ten_thousand_states_take_a_few_megabytes(name: str, sizes: dict[str, int]) -> None:
+    task = generated(name, **sizes)
+    spaces = [expand(task)]
+    assert len(spaces[0]) > 7_000
+    before = resident_memory()
+    spaces += [expand(task) for _ in range(10)]
+    assert (resident_memory() - before) / 10 < 3 * 2**20
+    space = spaces[0]
+    arrays = [space.core.bits, space.depths, space.goal, space.offsets]
+    arrays += [space.successors, space.actions]
+    assert sum(array.nbytes for array in arrays) < 2 * 2**20
+
+
+# --- Labels ------------------------------------------------------------------------------
+
+
+def assert_labels(labels: Labels, policy: Policy, reference: Reference) -> None:
+    """Each labelled state has all its actions, and of each what the reference says."""
+    space = labels.space
+    assert len(labels) == len(labels.states) == len(labels.offsets) - 1
+    assert labels.offsets[-1] == len(labels.actions) == len(labels.optimal) == len(labels.derived)
+    states = atoms_of(space)
+    for i, number in enumerate(labels.states.tolist()):
+        state = states[number]
+        entries = slice(int(labels.offsets[i]), int(labels.offsets[i + 1]))
+        actions = [space.action(int(action)) for action in labels.actions[entries]]
+        assert actions == list(reference.transitions[state])
+        optimal, derived = labels.optimal[entries], labels.derived[entries]
+        assert {a for a, yes in zip(actions, optimal, strict=True) if yes} == (
+            reference.optimal(state)
+        )
+        assert [a for a, yes in zip(actions, derived, strict=True) if yes] == (
+            policy.actions(space.task, space.state(number))
+        )
+        assert optimal.any()
+
+
+@thorough(150)
+@given(seeds, st.integers(1, 250))
+def test_labels_by_definition(seed: int, part: int) -> None:
+    """States are labelled that have a plan but not an empty one; in a part of a space, those
+    of which the part tells."""
+    task = world_task(seed)
+    policy = Policy.parse(random_rules(random.Random(seed), task.domain), task.domain)
+    reference = explore(Book(*random_world(random.Random(seed))), limit=200)
+    if not reference.complete:
+        return
+    labels = label(expand(task), policy)
+    distances = reference.goal_distances
+    assert labels.states.tolist() == [
+        number for number, state in enumerate(reference.depths) if distances.get(state, 0) > 0
+    ]
+    assert_labels(labels, policy, reference)
+    some = label(expand(task, limit=part), policy)
+    assert set(some.states.tolist()) <= set(labels.states.tolist())
+    assert_labels(some, policy, reference)
+
+
+def test_labels_of_shipped_policies() -> None:
+    """What was derived before need not be derived again; no optimal action is lost."""
+    policy = policy_of("blocksworld")
+    space = expand(generated("blocksworld"))
+    labels = label(space, policy)
+    again = label(space, policy, derive(space, policy))
+    assert labels.derived.tolist() == again.derived.tolist()
+    assert len(labels) == len(space) - int(space.goal.sum())
+    both = labels.optimal & labels.derived
+    assert np.logical_or.reduceat(both, labels.offsets[:-1]).all()
+
+
+def sizes_of(spaces: list[StateSpace]) -> list[int]:
+    return [len(space) for space in spaces]
+
+
+def test_training_tasks_are_chosen_in_their_order() -> None:
+    """Blocksworld tasks of 2, 3, 4 and 5 blocks have 5, 22, 125 and 866 states, one a goal."""
+    blocks = [2, 5, 3, 4, 4, 2]
+    tasks = [generated("blocksworld", seed, blocks=n) for seed, n in enumerate(blocks)]
+    assert sizes_of(select_training(tasks)) == [5, 866, 22, 125, 125, 5]
+    assert [space.task for space in select_training(tasks)] == tasks
+    assert sizes_of(select_training(tasks, limit=867)) == [5, 866, 22, 125, 125, 5]
+    assert sizes_of(select_training(tasks, limit=866)) == [5, 22, 125, 125, 5]
+    assert sizes_of(select_training(tasks, max_tasks=2)) == [5, 866]
+    assert sizes_of(select_training(tasks, limit=100, max_tasks=2)) == [5, 22]
+    assert sizes_of(select_training(tasks, max_states=4 + 21 + 124 + 4)) == [5, 22, 125, 5]
+    assert sizes_of(select_training(tasks, max_states=4 + 21 + 124 + 3)) == [5, 22, 125]
+    assert select_training([], workers=2) == []
+
+
+def test_training_tasks_are_read_as_far_as_needed() -> None:
+    read = []
+
+    def tasks() -> Iterator[Task]:
+        for seed in itertools.count():
+            read.append(seed)
+            yield generated("blocksworld", seed, blocks=2)
+
+    assert len(select_training(tasks(), max_tasks=3, workers=1)) == 3
+    assert len(read) < 10
+
+
+def test_the_papers_choice() -> None:
+    texts = itertools.islice(domains.generate("blocksworld", seed=1, split="training"), 24)
+    tasks = [SHIPPED["blocksworld"].parse_task(text) for _, text in texts]
+    chosen = select_training(tasks, max_states=PAPER_STATES["blocksworld"])
+    assert len(chosen) <= PAPER_TASKS
+    assert [space.task for space in chosen] == tasks[:21]
+    assert all(space.complete and len(space) < 10_000 for space in chosen)
+    assert sum(len(label(space, policy_of("blocksworld"))) for space in chosen) == 25_472
+
+
+# --- Graphs ------------------------------------------------------------------------------
+
+
+def as_graph(size: int, arcs: list[tuple[int, int]]) -> Graph:
+    """A graph in which some of the last nodes, which have no arcs, are left out of the offsets."""
+    targets = [target for _, target in sorted(arcs)]
+    given_nodes = max((source for source, _ in arcs), default=-1) + 1
+    counts = [sum(source == node for source, _ in arcs) for node in range(given_nodes)]
+    offsets = np.cumsum([0, *counts], dtype=np.uint32)
+    return Graph.of(size, offsets, np.array(targets, dtype=np.uint32))
+
+
+def reached(start: int, arcs: list[tuple[int, int]]) -> dict[int, int]:
+    """Each node that can be reached, with its distance."""
+    distances = {start: 0}
+    queue = deque([start])
+    while queue:
+        node = queue.popleft()
+        for source, target in arcs:
+            if source == node and target not in distances:
+                distances[target] = distances[node] + 1
+                queue.append(target)
+    return distances
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
+    size = draw(st.integers(1, 12))
+    nodes = st.integers(0, size - 1)
+    return size, sorted(draw(st.lists(st.tuples(nodes, nodes), max_size=30)))
+
+
+@thorough(200)
+@given(graphs(), st.randoms(use_true_random=False))
+def test_graphs_by_definition(drawn: tuple[int, list[tuple[int, int]]], rng: random.Random) -> None:
+    size, arcs = drawn
+    graph = as_graph(size, arcs)
+    ways = [reached(node, arcs) for node in range(size)]
+    assert graph.sources.tolist() == [source for source, _ in arcs]
+    sources = rng.sample(range(size), rng.randint(0, size))
+    assert graph.distances(sources).tolist() == [
+        min((ways[s][node] for s in sources if node in ways[s]), default=NOT_REACHED)
+        for node in range(size)
+    ]
+    back = graph.reverse
+    assert sorted(zip(back.sources.tolist(), back.targets.tolist(), strict=True)) == sorted(
+        (target, source) for source, target in arcs
+    )
+    for source, target, arc in zip(back.sources, back.targets, back.arcs, strict=True):
+        assert arcs[arc] == (target, source)
+    components = graph.components
+    for one in range(size):
+        for other in ways[one]:
+            assert (components[one] == components[other]) == (one in ways[other])
+    mask = np.array([rng.random() < 0.5 for _ in arcs], dtype=bool)
+    kept = graph.keep(mask)
+    assert [
+        (int(source), int(target), int(arc))
+        for source, target, arc in zip(kept.sources, kept.targets, kept.arcs, strict=True)
+    ] == [(*arcs[arc], arc) for arc in range(len(arcs)) if mask[arc]]
