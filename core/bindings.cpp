@@ -128,16 +128,18 @@ std::string atom_text(const Task& task, const std::string& name, const ObjectId*
     return text + ")";
 }
 
+// Literals as such, and what is no literal as it was written.
 std::vector<std::string> goal_texts(const SharedTask& shared) {
     std::vector<std::string> result;
     const auto& predicates = shared.task.domain->predicates;
-    for (const Literal& literal : shared.task.goal) {
-        std::string name = "=";
-        if (literal.kind == LiteralKind::Atom)
-            name = index(literal.predicate) < predicates.size()
-                       ? predicates[index(literal.predicate)].name
-                       : shared.task.goal_predicates[index(literal.predicate) - predicates.size()]
-                             .name;
+    for (size_t i = 0; i < shared.task.goal.size(); ++i) {
+        const Literal& literal = shared.task.goal[i];
+        if (literal.kind == LiteralKind::Atom && index(literal.predicate) >= predicates.size()) {
+            result.push_back(shared.task.goal_sources[i]);
+            continue;
+        }
+        const bool is_atom = literal.kind == LiteralKind::Atom;
+        const std::string& name = is_atom ? predicates[index(literal.predicate)].name : "=";
         std::vector<ObjectId> values;
         for (Term term : literal.terms) values.push_back(term.value);
         const std::string atom = atom_text(shared.task, name, values.data(), values.size());
@@ -377,6 +379,12 @@ class SharedWalk : public Guarded {
         return rules;
     }
     Numbers state() const { return as_array(usable().state()); }
+    std::vector<bool> goals_hold() const {
+        std::vector<bool> result;
+        const Model& model = usable().model();
+        for (const Literal& literal : task_->task.goal) result.push_back(model.holds(literal));
+        return result;
+    }
     nb::int_ fingerprint() const {
         const auto [low, high] = usable().fingerprint();
         return nb::int_(nb::int_(high) * nb::int_(uint64_t{1} << 32) * nb::int_(uint64_t{1} << 32) +
@@ -672,7 +680,8 @@ NB_MODULE(_core, m) {
         .def_prop_ro("action_count", [](const SharedWalk& w) { return w.usable().action_count(); })
         .def_prop_ro("steps", [](const SharedWalk& w) { return w.usable().steps(); })
         .def_prop_ro("cost", [](const SharedWalk& w) { return w.usable().cost(); })
-        .def_prop_ro("goals_left", [](const SharedWalk& w) { return w.usable().goals_left(); });
+        .def_prop_ro("goals_left", [](const SharedWalk& w) { return w.usable().goals_left(); })
+        .def_prop_ro("goals_hold", &SharedWalk::goals_hold);
 
     const auto within = nb::rv_policy::reference_internal;
     nb::class_<SharedSpace>(m, "StateSpace")

@@ -156,6 +156,7 @@ struct Task {
     // literals became auxiliary predicates without parameters, numbered on from the
     // domain's predicates and derived by `goal_axioms`.
     std::vector<Literal> goal;
+    std::vector<std::string> goal_sources;  // per literal: the text that it comes from
     std::vector<Predicate> goal_predicates;
     std::vector<Axiom> goal_axioms;
     // Values of domain.functions[f] for argument rows, as given in :init.

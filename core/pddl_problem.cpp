@@ -237,11 +237,18 @@ void ProblemReader::read_value(Expr assignment) {
 
 void ProblemReader::read_goal(Expr section) {
     if (!context_.has_form(section, 2, "(:goal CONDITION)")) return;
-    Scope scope;
-    const Condition condition = read_condition(context_, scope, section.first().next());
-    if (context_.report.failed()) return;
+    const Expr whole = section.first().next();
     ConditionCompiler compiler(task_.goal_predicates, domain_.predicates.size(), task_.goal_axioms);
-    task_.goal = compiler.literals(condition, scope, "goal");
+    // Part by part, so that each one that is no literal can be shown as it was written.
+    for (const Expr part : whole.head() == "and" ? whole.arguments() : std::vector{whole}) {
+        Scope scope;
+        const Condition condition = read_condition(context_, scope, part);
+        if (context_.report.failed()) continue;
+        for (Literal& literal : compiler.literals(condition, scope, "goal")) {
+            task_.goal.push_back(std::move(literal));
+            task_.goal_sources.emplace_back(part.written());
+        }
+    }
     if (!compiler.charge(0)) context_.error(section, "the goal is too large");
 }
 

@@ -270,6 +270,11 @@ class Walk:
         return self.core.goals_left
 
     @property
+    def goals_hold(self) -> tuple[bool, ...]:
+        """Whether each of the task's `goals` holds."""
+        return tuple(self.core.goals_hold)
+
+    @property
     def is_goal(self) -> bool:
         return self.core.goals_left == 0
 

@@ -182,8 +182,8 @@ class Task:
         self.object_names = tuple(name for name, _ in described)
         self.object_ids = {name: i for i, name in enumerate(self.object_names)}
         self.initial = State(core.initial())
-        # Literals as text. A part of the goal that is none goes by a name made for it.
-        self.goals: tuple[str, ...] = tuple(core.goals)
+        # Literals as text, and parts of the goal that are none as they were written.
+        self.goals: tuple[str, ...] = tuple(map(_one_line, core.goals))
         self.minimises_cost: bool = core.minimises_cost
 
     def atoms(self, state: State, *, static: bool = False) -> list[str]:
@@ -213,6 +213,12 @@ class Task:
 
     def __repr__(self) -> str:
         return f"Task({self.name!r}, {len(self.objects)} objects)"
+
+
+def _one_line(formula: str) -> str:
+    """A formula without its comments and line breaks."""
+    lines = (line.partition(";")[0] for line in formula.splitlines())
+    return " ".join(" ".join(lines).split())
 
 
 def _as_bytes(text: str | bytes) -> bytes:
