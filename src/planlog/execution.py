@@ -245,7 +245,11 @@ def write_plan(path: Path | str, result: PlanResult) -> None:
     if not result.solved:
         raise ValueError(f"no plan to write: {result.outcome.value}")
     text = format_plan(result.actions, cost=result.cost, unit_cost=result.unit_cost)
-    path = Path(path)
+    write_whole(Path(path), text)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that is never seen unfinished."""
     if path.exists() and not path.is_file():
         # A pipe or a device (/dev/stdout) cannot be replaced, only written to.
         path.write_text(text, encoding="utf-8")

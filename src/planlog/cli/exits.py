@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from types import FrameType
@@ -92,6 +92,16 @@ def bad_usage(message: str) -> typer.Exit:
     return typer.Exit(ExitCode.USAGE)
 
 
+def say(message: str) -> None:
+    """Tell the user something that is not the command's result."""
+    print(message, file=sys.stderr)
+
+
+def warn(warnings: Iterable[Diagnostic]) -> None:
+    for warning in warnings:
+        say(warning.render())
+
+
 def emit(text: str) -> None:
     """Print a command's result, completely."""
     try:
@@ -136,3 +146,8 @@ def catch_signals() -> Iterator[list[int]]:
     finally:
         for number, old in before.items():
             signal.signal(number, old)
+
+
+def signal_code(received: list[int]) -> int:
+    """What a shell reports of a process that a signal has ended."""
+    return 128 + received[0] if received else ExitCode.INTERRUPTED

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import resource
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +13,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planlog.cli.exits import ExitCode, bad_usage, catch_signals, emit, emit_json, user_errors
+from planlog.cli.exits import (
+    ExitCode,
+    bad_usage,
+    catch_signals,
+    emit,
+    emit_json,
+    say,
+    signal_code,
+    user_errors,
+    warn,
+)
 from planlog.cli.files import domain_and_problem
 from planlog.cli.progress import Progress, Trace
 from planlog.cli.wording import as_number, plural
-from planlog.errors import Diagnostic, RuleError
+from planlog.errors import RuleError
 
 if TYPE_CHECKING:
     from planlog.execution import PlanResult
@@ -100,11 +109,11 @@ def solve(
             # All libraries have been loaded: where they cannot be, the limit is not to blame.
             with _memory_limit(memory_limit):
                 domain = Domain.read(domain_file)
-                _warn(domain.warnings)
+                warn(domain.warnings)
                 chosen, name, shipped = _choose_policy(policy, domain)
-                _warn(chosen.warnings)
+                warn(chosen.warnings)
                 task = domain.read_task(problem_file)
-                _warn(task.warnings)
+                warn(task.warnings)
                 if shipped:
                     _note(shipped, task)
                 progress = Trace() if verbose else Progress()
@@ -126,15 +135,15 @@ def solve(
                     write_plan(plan_file, result)
         except KeyboardInterrupt:
             # Before the execution started, or after it ended: there is nothing to tell.
-            _say("planlog: interrupted before the first step")
-            raise typer.Exit(_signal_code(signals)) from None
+            say("planlog: interrupted before the first step")
+            raise typer.Exit(signal_code(signals)) from None
     seconds = time.monotonic() - start
     if as_json:
         emit_json(_as_json(result, seconds, seed, name, valid))
     else:
         if result.solved and plan_file is None:
             _print_plan(result)
-        _say(_summary(result, seconds, plan_file, valid))
+        say(_summary(result, seconds, plan_file, valid))
     raise typer.Exit(_exit_code(result, signals, valid))
 
 
@@ -152,7 +161,7 @@ def _choose_policy(given: str | None, domain: Domain) -> tuple[Policy, str, str 
         return Policy.read(Path(given), domain), given, None
     shipped = domains.find(domain.name)
     if shipped is None:
-        _say(
+        say(
             f"planlog: no policy is shipped for the domain '{domain.name}', so any applicable "
             "action is taken; give rules with --policy FILE"
         )
@@ -160,7 +169,7 @@ def _choose_policy(given: str | None, domain: Domain) -> tuple[Policy, str, str 
     try:
         return Policy.read(domains.policy_path(shipped), domain), f"shipped: {shipped}", shipped
     except RuleError as error:
-        _say(
+        say(
             f"planlog: the policy shipped for '{shipped}' does not fit this domain; give another "
             "with --policy FILE, or --policy none for all applicable actions"
         )
@@ -172,7 +181,7 @@ def _note(shipped: str, task: Task) -> None:
     from planlog import domains
 
     for note in domains.problem_notes(shipped, task):
-        _say(f"note: {note}")
+        say(f"note: {note}")
 
 
 def _remaining(limit: float | None, start: float) -> float | None:
@@ -237,15 +246,6 @@ def _is_valid(domain_file: Path, problem_file: Path, result: PlanResult) -> bool
     return report.valid
 
 
-def _warn(warnings: tuple[Diagnostic, ...]) -> None:
-    for warning in warnings:
-        _say(warning.render())
-
-
-def _say(message: str) -> None:
-    print(message, file=sys.stderr)
-
-
 def _print_plan(result: PlanResult) -> None:
     from planlog.execution import format_plan
 
@@ -297,14 +297,9 @@ def _exit_code(result: PlanResult, signals: list[int], valid: bool | None) -> in
     if valid is False:
         return ExitCode.CRITICAL
     if result.outcome is Outcome.INTERRUPTED:
-        return _signal_code(signals)
+        return signal_code(signals)
     return {
         Outcome.SOLVED: ExitCode.SUCCESS,
         Outcome.TIME_LIMIT: ExitCode.TIME_LIMIT,
         Outcome.MEMORY_LIMIT: ExitCode.MEMORY_LIMIT,
     }.get(result.outcome, ExitCode.NO_PLAN)
-
-
-def _signal_code(signals: list[int]) -> int:
-    """What a shell reports of a process that a signal has ended."""
-    return 128 + signals[0] if signals else ExitCode.INTERRUPTED
