@@ -280,9 +280,6 @@ class Watch {
 // Work that runs without the interpreter lock, by one thread at a time. What is interrupted
 // in the middle is not used again.
 class Guarded {
-  public:
-    void set_deadline(std::optional<double> seconds) { watch_.set_deadline(seconds); }
-
   protected:
     // Busy is set and looked at while the interpreter lock is held.
     enum class Condition : uint8_t { Ready, Busy, Broken };
@@ -395,6 +392,7 @@ class SharedWalk : public Guarded {
         batch.append(walk_->model());
         return as_arrays(std::move(batch));
     }
+    void set_deadline(std::optional<double> seconds) { watch_.set_deadline(seconds); }
     // The models of many states, each from scratch; the walk is at the last one then.
     nb::tuple derive(IdArray states, IdArray offsets) {
         check_atoms(*task_, states);
@@ -689,7 +687,6 @@ NB_MODULE(_core, m) {
                       bool, bool>(),
              "task"_a, "program"_a, "start"_a, "limit"_a, "through_goals"_a, "stop_at_goal"_a)
         .def("advance", &SharedSpace::advance, "count"_a)
-        .def("set_deadline", &SharedSpace::set_deadline, "seconds"_a.none())
         .def("action", &SharedSpace::action, "number"_a)
         .def("__len__", &SharedSpace::size)
         .def_prop_ro("visited", [](const SharedSpace& s) { return s.finished().visited(); })
@@ -711,7 +708,6 @@ NB_MODULE(_core, m) {
         .def(nb::init<std::shared_ptr<SharedSpace>, std::shared_ptr<SharedProgram>>(), "space"_a,
              "program"_a)
         .def("advance", &SharedDerivation::advance, "count"_a)
-        .def("set_deadline", &SharedDerivation::set_deadline, "seconds"_a.none())
         .def_prop_ro(
             "derived", [](const SharedDerivation& d) { return as_view(d.usable().derived); },
             within)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from threading import Event
 
 import numpy as np
 import numpy.typing as npt
 
 from planlog import _core
 from planlog.graph import NOT_REACHED, Graph
+from planlog.parallel import KeepOn, map_in_order
 from planlog.policy import Policy
 from planlog.task import Action, State, Task
 
@@ -164,9 +161,27 @@ def expand(
     distance of the start and its optimal actions. Goal distances count actions, also where
     the task gives them costs.
     """
-    chosen = _policy(task, policy)
-    through = policy is None if through_goals is None else through_goals
-    return _expand(task, chosen, start, limit, through, stop_at_goal, on_progress, Event())
+    if policy is not None:
+        policy.check_task(task)
+    if through_goals is None:
+        through_goals = policy is None
+    chosen = policy or Policy.applicable(task.domain)
+    atoms = (task.initial if start is None else start).atoms
+    core = _core.StateSpace(task.core, chosen.core, atoms, limit, through_goals, stop_at_goal)
+    while core.advance(_CHUNK):
+        if on_progress:
+            on_progress(len(core))
+    return StateSpace(
+        task=task,
+        core=core,
+        depths=core.depths,
+        visited=core.visited,
+        goal=core.goals.view(np.bool_),
+        offsets=core.offsets,
+        successors=core.successors,
+        actions=core.actions,
+        rules=_rule_counts(chosen, core.rules),
+    )
 
 
 def expand_all(
@@ -181,30 +196,16 @@ def expand_all(
 
     Tasks are read ahead of the spaces only as far as the threads need.
     """
-    workers = workers or available_processors()
-    stop = Event()
     total = 0
 
-    def run(task: Task) -> StateSpace:
-        chosen = _policy(task, policy)
-        return _expand(task, chosen, None, limit, policy is None, False, None, stop)
+    def run(task: Task, keep_on: KeepOn) -> StateSpace:
+        return expand(task, policy, limit=limit, on_progress=lambda _: keep_on())
 
-    remaining = iter(tasks)
-    running: list[Future[StateSpace]] = []
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            running += [pool.submit(run, task) for task in islice(remaining, 2 * workers)]
-            while running:
-                space = running.pop(0).result()
-                running += [pool.submit(run, task) for task in islice(remaining, 1)]
-                total += len(space)
-                if on_progress:
-                    on_progress(total)
-                yield space
-        finally:
-            stop.set()  # whoever leaves early does not wait for the rest
-            for future in running:
-                future.cancel()
+    for space in map_in_order(run, tasks, workers):
+        total += len(space)
+        if on_progress:
+            on_progress(total)
+        yield space
 
 
 @dataclass(frozen=True)
@@ -226,54 +227,6 @@ def derive(space: StateSpace, policy: Policy, *, on_progress: OnProgress | None 
         if on_progress:
             on_progress(done)
     return Derived(core.derived.view(np.bool_), _rule_counts(policy, core.rules))
-
-
-def available_processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-class Cancelled(Exception):
-    """Another thread asked to stop."""
-
-
-def _expand(
-    task: Task,
-    policy: Policy,
-    start: State | None,
-    limit: int,
-    through_goals: bool,
-    stop_at_goal: bool,
-    on_progress: OnProgress | None,
-    stop: Event,
-) -> StateSpace:
-    atoms = (task.initial if start is None else start).atoms
-    core = _core.StateSpace(task.core, policy.core, atoms, limit, through_goals, stop_at_goal)
-    while core.advance(_CHUNK):
-        if stop.is_set():
-            raise Cancelled
-        if on_progress:
-            on_progress(len(core))
-    return StateSpace(
-        task=task,
-        core=core,
-        depths=core.depths,
-        visited=core.visited,
-        goal=core.goals.view(np.bool_),
-        offsets=core.offsets,
-        successors=core.successors,
-        actions=core.actions,
-        rules=_rule_counts(policy, core.rules),
-    )
-
-
-def _policy(task: Task, policy: Policy | None) -> Policy:
-    if policy is None:
-        return Policy.applicable(task.domain)
-    policy.check_task(task)
-    return policy
 
 
 def _rule_counts(policy: Policy, counts: tuple[list[int], list[int]]) -> RuleCounts:

@@ -5,7 +5,7 @@
 3. *Optimality preserving*: in every solvable state some derived action is optimal.
 """
 
-from planlog.check.checking import Progress, Stage, check
+from planlog.check.checking import Progress, Stage, check, check_all
 from planlog.check.report import (
     Counterexample,
     Finding,
@@ -25,6 +25,7 @@ from planlog.check.report import (
 
 __all__ = [
     "check",
+    "check_all",
     "Progress",
     "Stage",
     "Counterexample",

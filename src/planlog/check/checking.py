@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Generator, Iterable
 from enum import Enum
 
 from planlog.check.decide import cycle_free, goal_achieving, optimality_preserving
@@ -20,6 +20,7 @@ from planlog.check.report import (
 )
 from planlog.check.rules import rule_report
 from planlog.check.walks import WalkSearch
+from planlog.parallel import KeepOn, map_in_order
 from planlog.policy import Policy
 from planlog.statespace import derive, expand
 from planlog.task import Task
@@ -112,6 +113,43 @@ def check(
         rules=rule_report(policy, reached, counts, optimality),
         walks=walked,
     )
+
+
+def check_all(
+    policy: Policy,
+    tasks: Iterable[Task],
+    *,
+    properties: Collection[Property] = tuple(Property),
+    limit: int = 10_000,
+    walks: int = 100,
+    walk_steps: int = 1_000,
+    seed: int = 0,
+    workers: int | None = None,
+    on_progress: Callable[[Task, Stage, int], None] | None = None,
+) -> Generator[TaskReport, None, None]:
+    """Check many tasks, on as many threads as there are processors; reports in their order.
+
+    `on_progress` is called from these threads.
+    """
+
+    def run(task: Task, keep_on: KeepOn) -> TaskReport:
+        def progress(stage: Stage, done: int) -> None:
+            keep_on()
+            if on_progress:
+                on_progress(task, stage, done)
+
+        return check(
+            policy,
+            task,
+            properties=properties,
+            limit=limit,
+            walks=walks,
+            walk_steps=walk_steps,
+            seed=seed,
+            on_progress=progress,
+        )
+
+    yield from map_in_order(run, tasks, workers)
 
 
 def _weak(reached: Reached, walked: WalkReport | None) -> Verdict:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planlog.check.goals import goal_statuses
-from planlog.check.report import Counterexample, Reason
+from planlog.check.report import Counterexample, GoalStatus, Reason
 from planlog.policy import Policy
 from planlog.statespace import DEAD_END, UNKNOWN, StateSpace, expand
 from planlog.task import Action, State, Task
@@ -58,6 +57,7 @@ def counterexample(
     for action in trace:
         walk.apply(action)
     state = walk.state
+    goals = tuple(map(GoalStatus, task.goals, walk.goals_hold))
     derived = tuple(walk.actions())
     for action in cycle:
         walk.apply(action)
@@ -70,7 +70,7 @@ def counterexample(
         shortest=shortest,
         state=state,
         atoms=tuple(task.atoms(state)),
-        goals=goal_statuses(task, state),
+        goals=goals,
         derived=derived,
         optimal=seen.optimal,
         distance=seen.distance,

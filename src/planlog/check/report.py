@@ -84,13 +84,10 @@ class Share:
 
 @dataclass(frozen=True)
 class GoalStatus:
-    """A part of the goal and whether it holds.
-
-    None if that is not known: several parts of the goal are no literals, and some hold.
-    """
+    """A part of the goal and whether it holds."""
 
     text: str
-    holds: bool | None
+    holds: bool
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ class WalkSearch:
         self._probes = 0
         self._outlooks: dict[State, Outlook] = {}  # of the states already probed for optimality
         self._seen: set[int] = set()
+        self._aside = policy.start(task)  # for looking at states beside the walks
         self._walks = self._steps = self._solved = self._stuck = 0
 
     def run(self, walks: int, steps: int, on_walk: Callable[[int], None] | None = None) -> None:
@@ -124,7 +125,7 @@ class WalkSearch:
         if Property.GOAL_ACHIEVING not in self._wanted:
             return
         states = self._states(way)
-        stuck = not self.policy.actions(self.task, states[-1])
+        stuck = self._aside.action_count == 0
         if not stuck and not self._is_trap(states[-1]):
             return
         # From a trap on, all states are traps: the first one is found by halving.
@@ -160,7 +161,8 @@ class WalkSearch:
             seen = self._outlooks[state]
             if seen.optimal is None:
                 return
-            if not set(seen.optimal) & set(self.policy.actions(self.task, state)):
+            self._aside.restart(state)
+            if not set(seen.optimal) & set(self._aside.actions()):
                 self._report(Property.OPTIMALITY_PRESERVING, Reason.LOST_OPTIMUM, way[:index])
                 return
 
@@ -177,12 +179,12 @@ class WalkSearch:
         return space
 
     def _states(self, way: tuple[Action, ...]) -> list[State]:
-        """All states on the way, from the initial one to its end."""
-        walk = self.policy.start(self.task)
-        states = [walk.state]
+        """All states on the way, from the initial one to its end, where it leaves `_aside`."""
+        self._aside.restart(self.task.initial)
+        states = [self.task.initial]
         for action in way:
-            walk.apply(action)
-            states.append(walk.state)
+            self._aside.apply(action)
+            states.append(self._aside.state)
         return states
 
     def _report(
