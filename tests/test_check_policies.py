@@ -14,7 +14,7 @@ from planlog.task import Domain
 from planlog.validate import validate
 
 P1, P2, P3 = Property
-SEEDS = range(4)
+SEEDS = range(5)
 TASKS = {"blocksworld": 30, "ferry": 30, "rover": 8, "satellite": 14}  # the first of 99
 # Small tasks of other shapes than those of the training split.
 SHAPES = [
@@ -79,7 +79,7 @@ def test_small_tasks_of_other_shapes(name: str, sizes: dict[str, int]) -> None:
 @pytest.mark.parametrize("name", domains.names())
 def test_walks_find_nothing_in_larger_tasks(name: str) -> None:
     policy = load(name)
-    for _, text in domains.generate(name, seed=3, split="easy", count=3):
+    for _, text in list(domains.generate(name, seed=3, split="easy", count=4))[1:]:
         report = check(policy, policy.domain.parse_task(text), limit=1000, walks=20)
         assert Verdict.REFUTED not in {f.verdict for f in report.findings.values()}
         assert report.walks is not None and report.walks.solved == report.walks.walks == 20
