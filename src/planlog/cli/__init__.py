@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 import planlog
+from planlog.cli.check import check
 from planlog.cli.demo import demo
 from planlog.cli.doctor import doctor
 from planlog.cli.exits import ExitCode, emit
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 app.command()(solve)
 app.command()(validate)
+app.command()(check)
 app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})(generate)
 app.command()(doctor)
 app.command()(demo)

@@ -1,4 +1,4 @@
-"""What is shown while a policy runs, on the standard error: a bar on a terminal, or a trace."""
+"""What is shown during the work, on the standard error: a bar on a terminal, or a trace."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from rich.progress import Progress as Bar
 from planlog.cli.wording import plural
 
 if TYPE_CHECKING:
+    from planlog.check import Stage
     from planlog.execution import Observer
     from planlog.policy import Walk
-    from planlog.task import Action
+    from planlog.task import Action, Task
 
 
 class Progress:
@@ -71,6 +72,44 @@ class Progress:
     ) -> None:
         if self._shown:
             self._bar.stop()
+
+
+class TasksProgress:
+    """A bar of the tasks checked; nothing at all when this is not a terminal."""
+
+    def __init__(self, tasks: int) -> None:
+        console = Console(stderr=True)
+        self._bar = Bar(
+            BarColumn(),
+            TextColumn("{task.completed} of {task.total} tasks, {task.fields[states]:,} states"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._line = self._bar.add_task("", total=tasks, states=0)
+        self._states: dict[tuple[int, Stage], int] = {}
+
+    def on_progress(self, task: Task, stage: Stage, number: int) -> None:
+        """For a thread that has so far seen this number of states of a task."""
+        if stage.name in ("WHOLE", "REACHED"):
+            self._states[id(task), stage] = number
+            self._bar.update(self._line, states=sum(self._states.copy().values()))
+
+    def done(self, tasks: int) -> None:
+        self._bar.update(self._line, completed=tasks)
+
+    def __enter__(self) -> TasksProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
 
 
 class Trace:

@@ -1,4 +1,9 @@
-"""Numbers as people write them."""
+"""Numbers and lists as people write them."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
 
 
 def plural(number: int, noun: str) -> str:
@@ -6,6 +11,32 @@ def plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def many(number: int, noun: str) -> str:
+    """As in "1 state" and "12,345 states"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def as_number(cost: float) -> int | float:
     """Whole costs without a point."""
     return int(cost) if cost.is_integer() else cost
+
+
+def percent(number: int, of: int) -> str:
+    """As in "1.20 %"; only none at all is 0, and only all are 100."""
+    if number == 0 or number == of:
+        return "0 %" if number == 0 else "100 %"
+    value = 100 * number / of
+    if value < 0.01:
+        return "less than 0.01 %"
+    return "more than 99.99 %" if value > 99.99 else f"{value:.2f} %"
+
+
+def wrapped(words: Sequence[str], indent: str, most: int, width: int = 100) -> str:
+    """Words (that may hold spaces) in lines; of more than `most` the rest is only counted."""
+    shown = [word.replace(" ", "\0") for word in words[:most]]
+    if len(words) > most:
+        shown.append(f"…\0and\0{len(words) - most:,}\0more")
+    lines = textwrap.wrap(
+        " ".join(shown), width - len(indent), break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(indent + line.replace("\0", " ") for line in lines)
