@@ -19,8 +19,9 @@ import numpy as np
 
 from planlog import domains
 from planlog.execution import execute
+from planlog.labels import label
 from planlog.policy import Policy
-from planlog.statespace import StateSpace, derive, expand
+from planlog.statespace import StateSpace, expand
 from planlog.task import Action, Domain, State, Task
 
 SECONDS_A_PLAN, MEGABYTES_A_PLAN = 10, 500
@@ -474,7 +475,7 @@ def measure_space(sizes: Sizes) -> Iterator[Ratio | Budget]:
         alone, with_policy, default, grounded = best(
             sizes.repetitions,
             lambda: checked(ours(lambda _: None)),
-            lambda: checked(ours(lambda space: derive(space, policy))),
+            lambda: checked(ours(lambda space: label(space, policy))),
             lambda: checked(theirs(lifted)),
             lambda: checked(theirs(search.GroundedOptions())),
         )

@@ -276,7 +276,7 @@ def test_random_domains_by_the_book(seed: int) -> None:
     """Axioms, quantifiers, disjunctions, derived goals, constants, costs."""
     domain, problem = random_task(random.Random(seed))
     note(f"{domain}\n{problem}")
-    assert_by_the_book(domain, problem, limit=60)
+    assert_by_the_book(domain, problem, limit=40)
 
 
 # Reachability is derived, and goals ask for what is derived and for what is not.
