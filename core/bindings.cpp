@@ -14,7 +14,7 @@
 
 #include "batch.hpp"
 #include "graph.hpp"
-#include "pddl.hpp"
+#include "pddl/pddl.hpp"
 #include "program.hpp"
 #include "state.hpp"
 #include "statespace.hpp"

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "conditions.hpp"
+#include "names.hpp"
 #include "pddl.hpp"
-#include "pddl_names.hpp"
 
 namespace planlog {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "actions.hpp"
 #include "conditions.hpp"
+#include "names.hpp"
 #include "pddl.hpp"
-#include "pddl_actions.hpp"
-#include "pddl_names.hpp"
 #include "stratification.hpp"
 
 namespace planlog {

@@ -7,7 +7,7 @@
 //   (forall (y) A)      not aux(x), where aux(x) <- not A
 #pragma once
 
-#include "pddl_names.hpp"
+#include "names.hpp"
 
 namespace planlog {
 

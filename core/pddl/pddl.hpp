@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "domain.hpp"
+#include "../domain.hpp"
 
 namespace planlog {
 

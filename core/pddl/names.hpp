@@ -5,7 +5,7 @@
 #include <optional>
 #include <unordered_set>
 
-#include "domain.hpp"
+#include "../domain.hpp"
 #include "sexpr.hpp"
 
 namespace planlog {

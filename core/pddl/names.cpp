@@ -1,4 +1,4 @@
-#include "pddl_names.hpp"
+#include "names.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "pddl_actions.hpp"
+#include "actions.hpp"
 
 #include <algorithm>
 
