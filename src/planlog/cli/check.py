@@ -173,6 +173,8 @@ def _prepare(plan_dir: Path, task_files: list[Path]) -> None:
             f"--plan-dir: {times} tasks would write to {plan_dir / _plan_name(Path(stem), 1)}; "
             "give tasks of different file names"
         )
+    if plan_dir.exists() and not plan_dir.is_dir():
+        raise bad_usage(f"--plan-dir: {plan_dir} is not a folder")
     try:
         plan_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:

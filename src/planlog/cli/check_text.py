@@ -99,7 +99,7 @@ def rules_block(report: RuleReport) -> str:
         lines.append(f"  never fired: {many(len(report.never_fired), 'rule')}, in line {places}")
     lines.append(f"  derived actions a state: {report.mean_actions:.2f} on average")
     lines.append(f"  a real choice (more than one): {_of(report.choice)}")
-    if report.mixed is not None:
+    if report.mixed is not None and report.mixed.of:
         mixed = f"  a choice of optimal and other actions: {_of(report.mixed)}"
         lines.append(f"{mixed}, which is what learning can improve")
     return "\n".join(lines)
