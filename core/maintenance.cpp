@@ -222,9 +222,10 @@ void Model::forget(uint32_t r) {
 
 // --- Maintenance -------------------------------------------------------------
 
-void Model::change(PredicateId predicate, const ObjectId* values, bool value) {
+void Model::change(PredicateId predicate, Row row, bool value) {
     if (!triggers_planned_) plan_triggers();
-    set_atom(predicate, values, value);
+    set_row(state_relation(predicate), row, value);
+    set_statuses(predicate, state(predicate).values(row), value);
 }
 
 void Model::finish() {

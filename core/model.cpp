@@ -226,8 +226,7 @@ Row Model::intern(RelationId relation, const ObjectId* values) {
     return row;
 }
 
-void Model::set_input(RelationId relation, const ObjectId* values, bool value) {
-    const Row row = intern(relation, values);
+void Model::set_row(RelationId relation, Row row, bool value) {
     if (relations_[index(relation)].is_true(row) == value) return;
     relations_[index(relation)].set(row, value);
     if (!evaluating_) announce({relation, row});
@@ -235,6 +234,11 @@ void Model::set_input(RelationId relation, const ObjectId* values, bool value) {
 
 void Model::set_atom(PredicateId predicate, const ObjectId* values, bool value) {
     set_input(state_relation(predicate), values, value);
+    set_statuses(predicate, values, value);
+}
+
+// The relations for p@ag, p@ug and p@aa follow the atom.
+void Model::set_statuses(PredicateId predicate, const ObjectId* values, bool value) {
     const StatusRelations& statuses = status_relations_[index(predicate)];
     if (!statuses.achieved && !statuses.unachieved && !statuses.achieved_nongoal) return;
     if (is_goal_atom(predicate, values)) {

@@ -50,8 +50,9 @@ class Model {
 
     // From scratch, for the state with these (fluent) atoms.
     void evaluate(std::span<const AtomId> state);
-    // Changes the truth of state atoms; `finish` then brings everything up to date.
-    void change(PredicateId predicate, const ObjectId* values, bool value);
+    // Changes the truth of a state atom, given by its row; `finish` then brings everything up
+    // to date.
+    void change(PredicateId predicate, Row row, bool value);
     void finish();
 
     const Task& task() const { return *task_; }
@@ -176,7 +177,11 @@ class Model {
 
     Row intern(RelationId relation, const ObjectId* values);
     void set_atom(PredicateId predicate, const ObjectId* values, bool value);
-    void set_input(RelationId relation, const ObjectId* values, bool value);
+    void set_row(RelationId relation, Row row, bool value);
+    void set_input(RelationId relation, const ObjectId* values, bool value) {
+        set_row(relation, intern(relation, values), value);
+    }
+    void set_statuses(PredicateId predicate, const ObjectId* values, bool value);
 
     void insert(uint32_t rule, const uint32_t* match);
     void remove(uint32_t rule, Slot slot);

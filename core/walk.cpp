@@ -228,10 +228,9 @@ void Walk::perform(std::span<const StateChange> changes, bool forward) {
     for (const StateChange change : changes) {
         const bool value = change.value == forward;
         const Relation& relation = model_.state(change.predicate);
-        ObjectId values[max_arity];
-        std::copy_n(relation.values(change.row), relation.arity(), values);
         for (size_t half = 0; half < 2; ++half)
-            fingerprint_[half] ^= hash_of(half, index(change.predicate), values, relation.arity());
+            fingerprint_[half] ^= hash_of(half, index(change.predicate),
+                                          relation.values(change.row), relation.arity());
         const auto& signs = goal_sign_[index(change.predicate)];
         if (change.row < signs.size() && std::abs(signs[change.row]) == 1) {
             if ((signs[change.row] > 0) == value)
@@ -239,7 +238,7 @@ void Walk::perform(std::span<const StateChange> changes, bool forward) {
             else
                 ++basic_goals_left_;
         }
-        model_.change(change.predicate, values, value);
+        model_.change(change.predicate, change.row, value);
     }
     model_.finish();
 }

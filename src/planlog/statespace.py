@@ -110,17 +110,16 @@ class StateSpace:
             distances[distances == NOT_REACHED] = DEAD_END
             return distances
         # Up to this depth all goals are known, and all transitions lead there that there are.
-        # So a way to a goal within it is known with all others of the same length.
+        # So a way to a goal within it is known with all others of the same length, as are all
+        # ways from a state that never leads to one that is not expanded.
         horizon = int(self.depths[self.expanded])
         if self.visited < len(self):
             horizon = min(horizon, int(self.depths[self.visited]) - 1)
-        goal_is_near = (distances >= 0) & (self.depths.astype(np.int64) + distances <= horizon)
-        goal_is_near |= self.goal
+        is_near = (distances >= 0) & (self.depths.astype(np.int64) + distances <= horizon)
         outside = np.arange(self.expanded, len(self), dtype=np.uint32)
         leads_outside = backwards.distances(outside) != NOT_REACHED
-        unknown = ~goal_is_near & ((distances >= 0) | leads_outside)
         distances[distances == NOT_REACHED] = DEAD_END
-        distances[unknown] = UNKNOWN
+        distances[leads_outside & ~is_near & ~self.goal] = UNKNOWN
         return distances
 
     @cached_property
