@@ -96,7 +96,8 @@ def rules_block(report: RuleReport) -> str:
         lines.append(f"{rule.states:>10,}{rule.derivations:>13,}{rule.line:>6}  {rule.text}")
     if report.never_fired:
         places = ", ".join(str(rule.line) for rule in report.never_fired)
-        lines.append(f"  never fired: {many(len(report.never_fired), 'rule')}, in line {places}")
+        noun = "rule, in line" if len(report.never_fired) == 1 else "rules, in lines"
+        lines.append(f"  never fired: {len(report.never_fired):,} {noun} {places}")
     lines.append(f"  derived actions a state: {report.mean_actions:.2f} on average")
     lines.append(f"  a real choice (more than one): {_of(report.choice)}")
     if report.mixed is not None and report.mixed.of:
