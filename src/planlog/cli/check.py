@@ -74,7 +74,7 @@ def check(
         ),
     ],
     task_files: Annotated[
-        list[Path], typer.Argument(metavar="TASK...", help="PDDL files.", show_default=False)
+        list[Path], typer.Argument(metavar="TASK", help="PDDL files.", show_default=False)
     ],
     properties: Annotated[
         str, typer.Option("--property", metavar="LIST", help="Which ones, such as 1,2.")
