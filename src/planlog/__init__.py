@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from planlog.errors import PlanlogError
     from planlog.execution import Outcome, PlanResult, execute, write_plan
+    from planlog.labels import Labels, label
     from planlog.policy import Policy, Walk
+    from planlog.statespace import StateSpace, expand
     from planlog.task import Action, Domain, State, Task
 
 __version__ = "0.1.0"
@@ -27,13 +29,19 @@ __all__ = [
     "Outcome",
     "PlanResult",
     "write_plan",
+    "StateSpace",
+    "expand",
+    "Labels",
+    "label",
     "PlanlogError",
 ]
 
 _MODULES = {
     "planlog.errors": ["PlanlogError"],
     "planlog.execution": ["Outcome", "PlanResult", "execute", "write_plan"],
+    "planlog.labels": ["Labels", "label"],
     "planlog.policy": ["Policy", "Walk"],
+    "planlog.statespace": ["StateSpace", "expand"],
     "planlog.task": ["Action", "Domain", "State", "Task"],
 }
 
