@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Generator, Iterable
 from enum import Enum
 
 from planlog.check.decide import cycle_free, goal_achieving, optimality_preserving
-from planlog.check.offending import probe
+from planlog.check.offending import Probe
 from planlog.check.optimality import Optimality
 from planlog.check.reached import Reached
 from planlog.check.report import (
@@ -33,6 +33,7 @@ class Stage(Enum):
     DERIVING = "asking the policy in all states"
     REACHED = "expanding the states the policy reaches"
     WALKS = "walking at random"
+    PROBES = "looking around single states"
 
 
 # Called with the number of states (or walks) done in a stage.
@@ -46,7 +47,7 @@ def check(
     properties: Collection[Property] = tuple(Property),
     limit: int = 10_000,
     walks: int = 100,
-    walk_steps: int = 1_000,
+    walk_steps: int = 5_000,
     seed: int = 0,
     on_progress: Progress | None = None,
 ) -> TaskReport:
@@ -62,6 +63,7 @@ def check(
     def progress(stage: Stage) -> Callable[[int], None] | None:
         return None if on_progress is None else lambda done: on_progress(stage, done)
 
+    probe = Probe(limit, progress(Stage.PROBES))
     whole = optimality = None
     if Property.OPTIMALITY_PRESERVING in properties:
         whole = expand(task, limit=limit, on_progress=progress(Stage.WHOLE))
@@ -76,16 +78,16 @@ def check(
         counts = space.rules
 
     findings = {
-        Property.GOAL_ACHIEVING: goal_achieving(policy, reached, limit),
-        Property.CYCLE_FREE: cycle_free(policy, reached, limit),
+        Property.GOAL_ACHIEVING: goal_achieving(policy, reached, probe),
+        Property.CYCLE_FREE: cycle_free(policy, reached, probe),
     }
     if optimality is not None:
-        findings[Property.OPTIMALITY_PRESERVING] = optimality_preserving(policy, optimality, limit)
+        findings[Property.OPTIMALITY_PRESERVING] = optimality_preserving(policy, optimality, probe)
 
     undecided = {p for p in properties if findings[p].verdict is Verdict.UNDECIDED}
     walked = None
     if undecided and walks > 0:
-        search = WalkSearch(policy, task, undecided, seed=seed, limit=limit)
+        search = WalkSearch(policy, task, undecided, seed=seed, probe=probe)
         search.run(walks, walk_steps, progress(Stage.WALKS))
         walked = search.report
         for property, found in search.found.items():
@@ -104,7 +106,7 @@ def check(
                 findings[p].verdict for p in (Property.GOAL_ACHIEVING, Property.CYCLE_FREE)
             ),
         ),
-        unsolvable=False if weak is Verdict.PROVED else probe(task, task.initial, limit).dead_end,
+        unsolvable=False if weak is Verdict.PROVED else probe.outlook(task, task.initial).dead_end,
         whole=None if whole is None else len(whole),
         whole_complete=whole is not None and whole.complete,
         solvable=int((whole.goal_distances >= 0).sum()) if whole and whole.complete else None,
@@ -122,7 +124,7 @@ def check_all(
     properties: Collection[Property] = tuple(Property),
     limit: int = 10_000,
     walks: int = 100,
-    walk_steps: int = 1_000,
+    walk_steps: int = 5_000,
     seed: int = 0,
     workers: int | None = None,
     on_progress: Callable[[Task, Stage, int], None] | None = None,

@@ -2,14 +2,14 @@
 
 What was not explored may be anything. So a counterexample refutes wherever it is found, but its
 absence proves a property only where nothing that matters is left open. The spaces given here are
-expanded up to the limit, which also bounds what is looked at around a counterexample.
+expanded up to a limit; what is to be said of a counterexample beyond them, a probe finds out.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from planlog.check.offending import counterexample, outlook
+from planlog.check.offending import Probe, counterexample, outlook
 from planlog.check.optimality import Optimality
 from planlog.check.reached import Mask, Reached
 from planlog.check.report import (
@@ -25,7 +25,7 @@ from planlog.check.ways import cycle, way
 from planlog.policy import Policy
 
 
-def goal_achieving(policy: Policy, reached: Reached, limit: int) -> Finding:
+def goal_achieving(policy: Policy, reached: Reached, probe: Probe) -> Finding:
     """Refuted by the nearest state from which the policy leads to no goal."""
     state = reached.nearest(reached.failing)
     found = None
@@ -35,13 +35,13 @@ def goal_achieving(policy: Policy, reached: Reached, limit: int) -> Finding:
             reached.space.task,
             Reason.NO_ACTION if reached.stuck[state] else Reason.TRAP,
             reached.trace(state),
-            limit=limit,
+            probe=probe,
             ending=reached.ending(state),
         )
     return _finding(Property.GOAL_ACHIEVING, reached, reached.failing, found)
 
 
-def cycle_free(policy: Policy, reached: Reached, limit: int) -> Finding:
+def cycle_free(policy: Policy, reached: Reached, probe: Probe) -> Finding:
     """Refuted by the nearest state on a cycle, with the shortest cycle through it."""
     state = reached.nearest(reached.cyclic)
     found = None
@@ -51,17 +51,17 @@ def cycle_free(policy: Policy, reached: Reached, limit: int) -> Finding:
             reached.space.task,
             Reason.CYCLE,
             reached.trace(state),
-            limit=limit,
+            probe=probe,
             cycle=cycle(reached.space, reached.graph, state),
         )
     return _finding(Property.CYCLE_FREE, reached, reached.cyclic, found)
 
 
-def optimality_preserving(policy: Policy, optimality: Optimality, limit: int) -> Finding:
+def optimality_preserving(policy: Policy, optimality: Optimality, probe: Probe) -> Finding:
     """Refuted by a solvable state in which no derived action is optimal."""
     space = optimality.space
     reached = Reached(space, optimality.graph)
-    found = _lost_optimum(policy, optimality, reached, limit) if optimality.failing.any() else None
+    found = _lost_optimum(policy, optimality, reached, probe) if optimality.failing.any() else None
     met = Share.among(optimality.failing, optimality.states & reached.states)
     return Finding(
         Property.OPTIMALITY_PRESERVING,
@@ -75,7 +75,7 @@ def optimality_preserving(policy: Policy, optimality: Optimality, limit: int) ->
 
 
 def _lost_optimum(
-    policy: Policy, optimality: Optimality, reached: Reached, limit: int
+    policy: Policy, optimality: Optimality, reached: Reached, probe: Probe
 ) -> Counterexample:
     """A failing state that executions can meet first; if they meet none, one that any actions
     lead to first."""
@@ -96,7 +96,7 @@ def _lost_optimum(
         Reason.LOST_OPTIMUM,
         trace,
         seen=outlook(space, state),
-        limit=limit,
+        probe=probe,
         under_policy=under_policy,
         shortest=bool(shortest),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from planlog.check.report import Counterexample, GoalStatus, Reason
 from planlog.policy import Policy
-from planlog.statespace import DEAD_END, UNKNOWN, StateSpace, expand
+from planlog.statespace import DEAD_END, UNKNOWN, OnProgress, StateSpace, expand
 from planlog.task import Action, State, Task
 
 
@@ -30,9 +30,26 @@ def outlook(space: StateSpace, state: int = 0) -> Outlook:
     return Outlook(distance, False, tuple(map(space.action, optimal)))
 
 
-def probe(task: Task, state: State, limit: int) -> Outlook:
-    """As far as the states around one tell, of which at most `limit` are looked at."""
-    return outlook(expand(task, start=state, limit=limit, stop_at_goal=True))
+@dataclass(frozen=True)
+class Probe:
+    """Looks around single states, at no more than `limit` states each time."""
+
+    limit: int
+    on_progress: OnProgress | None = None
+
+    def nearest_goals(self, task: Task, state: State) -> StateSpace:
+        """The states around one, by any actions, up to the nearest goals."""
+        return expand(
+            task, start=state, limit=self.limit, stop_at_goal=True, on_progress=self.on_progress
+        )
+
+    def reached(self, policy: Policy, task: Task, state: State) -> StateSpace:
+        """The states that the policy reaches from one."""
+        return expand(task, policy, start=state, limit=self.limit, on_progress=self.on_progress)
+
+    def outlook(self, task: Task, state: State) -> Outlook:
+        """How far the goal is, as far as can be told."""
+        return outlook(self.nearest_goals(task, state))
 
 
 def counterexample(
@@ -41,7 +58,7 @@ def counterexample(
     reason: Reason,
     trace: tuple[Action, ...],
     *,
-    limit: int,
+    probe: Probe,
     seen: Outlook | None = None,
     under_policy: bool = True,
     shortest: bool = True,
@@ -50,7 +67,7 @@ def counterexample(
 ) -> Counterexample:
     """The trace replayed from the initial state, with all that is to be said of its end.
 
-    What was not seen before is looked up around it, in at most `limit` states.
+    What was not seen before is looked up around it by the probe.
     """
     assert (reason is Reason.CYCLE) == bool(cycle)
     walk = policy.start(task)
@@ -62,7 +79,9 @@ def counterexample(
     for action in cycle:
         walk.apply(action)
     assert walk.state == state
-    seen = seen or probe(task, state, limit)
+    for action in ending or ():
+        walk.apply(action)
+    seen = seen or probe.outlook(task, state)
     return Counterexample(
         reason=reason,
         trace=trace,

@@ -109,13 +109,13 @@ class Counterexample:
     # From the state on to one without derived actions, by derived ones; None if the policy
     # leads to none or none is known.
     ending: tuple[Action, ...] | None
-    cost: float  # of the trace and the cycle; their length if the task does not minimise cost
+    cost: float  # of all these actions; their number if the task does not minimise cost
     unit_cost: bool
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """The trace, and the cycle after it."""
-        return self.trace + self.cycle
+        """The trace, and what follows: the cycle, or the way on to where the policy ends."""
+        return self.trace + self.cycle + (self.ending or ())
 
     @property
     def plan_text(self) -> str:
@@ -266,14 +266,20 @@ class Summary:
         return Verdict.all_of(report.verdict for report in self.reports)
 
     def failing(self, property: Property) -> Share:
-        """States that are known to fail, of all tasks together."""
-        return self._sum(report.findings[property].failing for report in self.reports)
+        """States that fail, of all tasks together in which all states that matter are known."""
+        findings = [report.findings[property] for report in self.reports]
+        return self._sum(f.failing for f in findings if f.scope in (Scope.WHOLE, Scope.REACHED))
 
     @property
     def failing_reached(self) -> Share:
         """States that lose optimality among those the policy reaches, where that is known."""
         found = (report.findings.get(Property.OPTIMALITY_PRESERVING) for report in self.reports)
         return self._sum(finding.failing_reached for finding in found if finding)
+
+    @property
+    def fully_known(self) -> int:
+        """Tasks of which the whole state space is known."""
+        return sum(report.whole_complete for report in self.reports)
 
     @property
     def states(self) -> int:

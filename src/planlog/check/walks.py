@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from planlog.check.offending import Outlook, counterexample, outlook
+from planlog.check.offending import Outlook, Probe, counterexample, outlook
 from planlog.check.report import Counterexample, Property, Reason, WalkReport
 from planlog.policy import Policy, Walk
-from planlog.statespace import StateSpace, expand
+from planlog.statespace import StateSpace
 from planlog.task import Action, State, Task
 
 # Of the states that all probes for one property may see: so many times the limit of one probe.
@@ -55,16 +55,16 @@ class WalkSearch:
         properties: Collection[Property],
         *,
         seed: int,
-        limit: int,
+        probe: Probe,
     ) -> None:
-        """Where a state has to be looked at more closely, at most `limit` states around it are."""
+        """Where a state has to be looked at more closely, the probe does it."""
         self.policy = policy
         self.task = task
         self.found: dict[Property, Counterexample] = {}
         self._wanted = set(properties)
         self._seed = seed
-        self._limit = limit
-        self._budget = dict.fromkeys(properties, _PROBING * limit)
+        self._probe = probe
+        self._budget = dict.fromkeys(properties, _PROBING * probe.limit)
         self._probes = 0
         self._outlooks: dict[State, Outlook] = {}  # of the states already probed for optimality
         self._seen: set[int] = set()
@@ -145,7 +145,7 @@ class WalkSearch:
 
     def _is_trap(self, state: State) -> bool:
         """Whether it can be told that the policy leads to no goal from here."""
-        space = self._probe(Property.GOAL_ACHIEVING, state)
+        space = self._look_around(Property.GOAL_ACHIEVING, state)
         return space is not None and space.complete and not space.goal.any()
 
     def _look_for_lost_optimum(self, way: tuple[Action, ...]) -> None:
@@ -156,7 +156,7 @@ class WalkSearch:
         for index in reversed(range(len(way))):
             state = states[index]
             if state not in self._outlooks:
-                space = self._probe(Property.OPTIMALITY_PRESERVING, state)
+                space = self._look_around(Property.OPTIMALITY_PRESERVING, state)
                 self._outlooks[state] = outlook(space) if space else Outlook()
             seen = self._outlooks[state]
             if seen.optimal is None:
@@ -166,14 +166,14 @@ class WalkSearch:
                 self._report(Property.OPTIMALITY_PRESERVING, Reason.LOST_OPTIMUM, way[:index])
                 return
 
-    def _probe(self, property: Property, state: State) -> StateSpace | None:
+    def _look_around(self, property: Property, state: State) -> StateSpace | None:
         """The states around one: under the policy, or up to the nearest goals for optimality."""
         if self._budget[property] <= 0:
             return None
         if property is Property.OPTIMALITY_PRESERVING:
-            space = expand(self.task, start=state, limit=self._limit, stop_at_goal=True)
+            space = self._probe.nearest_goals(self.task, state)
         else:
-            space = expand(self.task, self.policy, start=state, limit=self._limit)
+            space = self._probe.reached(self.policy, self.task, state)
         self._budget[property] -= len(space)
         self._probes += 1
         return space
@@ -202,7 +202,7 @@ class WalkSearch:
             self.task,
             reason,
             trace,
-            limit=self._limit,
+            probe=self._probe,
             shortest=not trace,
             cycle=cycle,
             ending=ending,

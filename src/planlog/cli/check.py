@@ -87,7 +87,7 @@ def check(
     ] = 100,
     walk_steps: Annotated[
         int, typer.Option(metavar="N", min=1, help="Longest random walk.")
-    ] = 1_000,
+    ] = 5_000,
     seed: Annotated[int, typer.Option(min=0, help="Of the random walks.")] = 0,
     plan_dir: Annotated[
         Path | None,

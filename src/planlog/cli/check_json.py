@@ -77,16 +77,15 @@ def _counterexample(example: Counterexample) -> dict[str, Any]:
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
-    known = Summary(tuple(report for report in summary.reports if report.whole_complete))
     asked = summary.reports[0].findings
-    optimality = Property.OPTIMALITY_PRESERVING in asked and bool(known.reports)
+    optimality = Property.OPTIMALITY_PRESERVING in asked and summary.fully_known > 0
     return {
         "properties": {str(p.value): summary.verdict(p).value for p in asked},
         "fond": _fond(summary.fond),
         "states": summary.states,
-        "tasks_with_all_states": len(known.reports),
-        "failing": _share(known.failing(Property.OPTIMALITY_PRESERVING)) if optimality else None,
-        "failing_reached": _share(known.failing_reached) if optimality else None,
+        "tasks_with_all_states": summary.fully_known,
+        "failing": _share(summary.failing(Property.OPTIMALITY_PRESERVING)) if optimality else None,
+        "failing_reached": _share(summary.failing_reached) if optimality else None,
     }
 
 

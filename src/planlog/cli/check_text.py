@@ -74,14 +74,13 @@ def counterexamples(
 def summary_block(results: Sequence[Checked]) -> str:
     """All tasks together."""
     summary = Summary(tuple(r.report for r in results))
-    known = Summary(tuple(r.report for r in results if r.report.whole_complete))
     lines = [f"{many(len(results), 'task')}, {many(summary.states, 'state')} seen"]
     for property in summary.reports[0].findings:
         verdicts = Counter(report.findings[property].verdict for report in summary.reports)
         lines.append(_row(property, _count(summary.verdict(property), verdicts)))
-        if property is Property.OPTIMALITY_PRESERVING and known.reports:
-            share = _failing(property, known.failing(property), known.failing_reached)
-            where = f"with all states known, {many(len(known.reports), 'task')}"
+        if property is Property.OPTIMALITY_PRESERVING and summary.fully_known:
+            share = _failing(property, summary.failing(property), summary.failing_reached)
+            where = f"with all states known, {many(summary.fully_known, 'task')}"
             lines.append(f"{'':27}{where}: {share}")
     return "\n".join([*lines, _fond(summary.fond)])
 
@@ -224,13 +223,9 @@ def _steps(actions: Sequence[Action], before: int) -> list[str]:
 
 
 def _goals(example: Counterexample) -> list[str]:
-    left = [goal.text for goal in example.goals if goal.holds is False]
-    unknown = [goal.text for goal in example.goals if goal.holds is None]
-    lines = [f"  goals that do not hold, {len(left):,} of {len(example.goals):,}:"]
-    lines += [wrapped(left, "    ", MOST_ATOMS)] if left else []
-    if unknown:
-        lines += ["  some of these do not hold:", wrapped(unknown, "    ", MOST_ATOMS)]
-    return lines
+    left = [goal.text for goal in example.goals if not goal.holds]
+    heading = f"  goals that do not hold, {len(left):,} of {len(example.goals):,}:"
+    return [heading, wrapped(left, "    ", MOST_ATOMS)] if left else [heading]
 
 
 def _actions(example: Counterexample, checked: Checked, policy: Policy) -> Iterator[str]:
