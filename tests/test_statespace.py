@@ -1,15 +1,13 @@
-"""State spaces as the rest of Planlog sees them: limits, distances, policies, threads, labels."""
+"""State spaces as the rest of Planlog sees them: limits, distances, policies, threads."""
 
 from __future__ import annotations
 
-import itertools
 import os
 import random
 import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -18,12 +16,11 @@ from hypothesis import strategies as st
 
 from planlog import domains
 from planlog.execution import resident_memory
-from planlog.graph import NOT_REACHED, Graph
-from planlog.labels import PAPER_STATES, PAPER_TASKS, Labels, label, select_training
+from planlog.graph import NOT_REACHED
 from planlog.policy import Policy
 from planlog.statespace import DEAD_END, UNKNOWN, StateSpace, derive, expand, expand_all
 from planlog.task import Action, Domain, Task
-from statespace_reference import Reference, as_dictionaries, atoms_of, explore, same
+from statespace_reference import as_dictionaries, atoms_of, explore, same
 from test_statespace_oracle import PREDICATES, random_world
 from test_successors_oracle import Book, thorough
 
@@ -233,11 +230,11 @@ def test_states_of_many_atoms(count: int, seed: int, density: float) -> None:
         assert distance == (len(wrong) if working.issuperset(wrong) else DEAD_END)
 
 
-def chain(length: int) -> Task:
+def chain(length: int, effect: str) -> Task:
     """Each state has one atom more than the one before."""
-    domain = """(define (domain chain) (:requirements :adl) (:predicates (seen ?x) (next ?x ?y))
+    domain = f"""(define (domain chain) (:requirements :adl) (:predicates (seen ?x) (next ?x ?y))
       (:action go :parameters (?x ?y)
-        :precondition (and (seen ?x) (next ?x ?y) (not (seen ?y))) :effect (seen ?y)))"""
+        :precondition (and (seen ?x) (next ?x ?y) (not (seen ?y))) :effect {effect}))"""
     facts = " ".join(f"(next n{i} n{i + 1})" for i in range(length - 1))
     objects = " ".join(f"n{i}" for i in range(length))
     return Domain.parse(domain).parse_task(
@@ -246,9 +243,10 @@ def chain(length: int) -> Task:
     )
 
 
+@pytest.mark.parametrize("effect", ["(seen ?y)", "(when (seen ?x) (seen ?y))"])
 @pytest.mark.parametrize("length", [63, 64, 65, 66, 128, 129, 200])
-def test_atoms_that_are_met_on_the_way(length: int) -> None:
-    space = expand(chain(length))
+def test_atoms_that_are_met_on_the_way(length: int, effect: str) -> None:
+    space = expand(chain(length, effect))
     assert len(space) == length
     assert [len(space.state(s)) for s in range(length)] == list(range(1, length + 1))
     assert space.goal_distances.tolist() == list(range(length - 1, -1, -1))
@@ -310,7 +308,7 @@ def test_the_way_to_the_nearest_goal_in_shipped_domains(name: str) -> None:
 
 def test_a_goal_beyond_the_limit_is_unknown() -> None:
     for stop in (False, True):
-        near = expand(chain(50), limit=20, stop_at_goal=stop)
+        near = expand(chain(50, "(seen ?y)"), limit=20, stop_at_goal=stop)
         assert near.goal_distances.tolist() == [UNKNOWN] * len(near)
         assert near.expanded < len(near) == 20
 
@@ -549,160 +547,3 @@ def test_ten_thousand_states_take_a_few_megabytes(name: str, sizes: dict[str, in
     arrays = [space.core.bits, space.depths, space.goal, space.offsets]
     arrays += [space.successors, space.actions]
     assert sum(array.nbytes for array in arrays) < 2 * 2**20
-
-
-# --- Labels ------------------------------------------------------------------------------
-
-
-def assert_labels(labels: Labels, policy: Policy, reference: Reference) -> None:
-    """Each labelled state has all its actions, and of each what the reference says."""
-    space = labels.space
-    assert len(labels) == len(labels.states) == len(labels.offsets) - 1
-    assert labels.offsets[-1] == len(labels.actions) == len(labels.optimal) == len(labels.derived)
-    states = atoms_of(space)
-    for i, number in enumerate(labels.states.tolist()):
-        state = states[number]
-        entries = slice(int(labels.offsets[i]), int(labels.offsets[i + 1]))
-        actions = [space.action(int(action)) for action in labels.actions[entries]]
-        assert actions == list(reference.transitions[state])
-        optimal, derived = labels.optimal[entries], labels.derived[entries]
-        assert {a for a, yes in zip(actions, optimal, strict=True) if yes} == (
-            reference.optimal(state)
-        )
-        assert [a for a, yes in zip(actions, derived, strict=True) if yes] == (
-            policy.actions(space.task, space.state(number))
-        )
-        assert optimal.any()
-
-
-@thorough(150)
-@given(seeds, st.integers(1, 250))
-def test_labels_by_definition(seed: int, part: int) -> None:
-    """States are labelled that have a plan but not an empty one; in a part of a space, those
-    of which the part tells."""
-    task = world_task(seed)
-    policy = Policy.parse(random_rules(random.Random(seed), task.domain), task.domain)
-    reference = explore(Book(*random_world(random.Random(seed))), limit=200)
-    if not reference.complete:
-        return
-    labels = label(expand(task), policy)
-    distances = reference.goal_distances
-    assert labels.states.tolist() == [
-        number for number, state in enumerate(reference.depths) if distances.get(state, 0) > 0
-    ]
-    assert_labels(labels, policy, reference)
-    some = label(expand(task, limit=part), policy)
-    assert set(some.states.tolist()) <= set(labels.states.tolist())
-    assert_labels(some, policy, reference)
-
-
-def test_labels_of_shipped_policies() -> None:
-    """What was derived before need not be derived again; no optimal action is lost."""
-    policy = policy_of("blocksworld")
-    space = expand(generated("blocksworld"))
-    labels = label(space, policy)
-    again = label(space, policy, derive(space, policy))
-    assert labels.derived.tolist() == again.derived.tolist()
-    assert len(labels) == len(space) - int(space.goal.sum())
-    both = labels.optimal & labels.derived
-    assert np.logical_or.reduceat(both, labels.offsets[:-1]).all()
-
-
-def test_training_tasks_are_chosen_in_their_order() -> None:
-    """Blocksworld tasks of 2, 3, 4 and 5 blocks have 5, 22, 125 and 866 states, one a goal."""
-    blocks = [2, 5, 3, 4, 4, 2]
-    tasks = [generated("blocksworld", seed, blocks=n) for seed, n in enumerate(blocks)]
-    assert sizes_of(select_training(tasks)) == [5, 866, 22, 125, 125, 5]
-    assert [space.task for space in select_training(tasks)] == tasks
-    assert sizes_of(select_training(tasks, limit=867)) == [5, 866, 22, 125, 125, 5]
-    assert sizes_of(select_training(tasks, limit=866)) == [5, 22, 125, 125, 5]
-    assert sizes_of(select_training(tasks, max_tasks=2)) == [5, 866]
-    assert sizes_of(select_training(tasks, limit=100, max_tasks=2)) == [5, 22]
-    assert sizes_of(select_training(tasks, max_states=4 + 21 + 124 + 4)) == [5, 22, 125, 5]
-    assert sizes_of(select_training(tasks, max_states=4 + 21 + 124 + 3)) == [5, 22, 125]
-    assert select_training([], workers=2) == []
-
-
-def test_training_tasks_are_read_as_far_as_needed() -> None:
-    read = []
-
-    def tasks() -> Iterator[Task]:
-        for seed in itertools.count():
-            read.append(seed)
-            yield generated("blocksworld", seed, blocks=2)
-
-    assert len(select_training(tasks(), max_tasks=3, workers=1)) == 3
-    assert len(read) < 10
-
-
-def test_the_papers_choice() -> None:
-    texts = itertools.islice(domains.generate("blocksworld", seed=1, split="training"), 24)
-    tasks = [SHIPPED["blocksworld"].parse_task(text) for _, text in texts]
-    chosen = select_training(tasks, max_states=PAPER_STATES["blocksworld"])
-    assert len(chosen) <= PAPER_TASKS
-    assert [space.task for space in chosen] == tasks[:21]
-    assert all(space.complete and len(space) < 10_000 for space in chosen)
-    assert sum(len(label(space, policy_of("blocksworld"))) for space in chosen) == 25_472
-
-
-# --- Graphs ------------------------------------------------------------------------------
-
-
-def as_graph(size: int, arcs: list[tuple[int, int]]) -> Graph:
-    """A graph in which some of the last nodes, which have no arcs, are left out of the offsets."""
-    targets = [target for _, target in sorted(arcs)]
-    given_nodes = max((source for source, _ in arcs), default=-1) + 1
-    counts = [sum(source == node for source, _ in arcs) for node in range(given_nodes)]
-    offsets = np.cumsum([0, *counts], dtype=np.uint32)
-    return Graph.of(size, offsets, np.array(targets, dtype=np.uint32))
-
-
-def reached(start: int, arcs: list[tuple[int, int]]) -> dict[int, int]:
-    """Each node that can be reached, with its distance."""
-    distances = {start: 0}
-    queue = deque([start])
-    while queue:
-        node = queue.popleft()
-        for source, target in arcs:
-            if source == node and target not in distances:
-                distances[target] = distances[node] + 1
-                queue.append(target)
-    return distances
-
-
-@st.composite
-def graphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
-    size = draw(st.integers(1, 12))
-    nodes = st.integers(0, size - 1)
-    return size, sorted(draw(st.lists(st.tuples(nodes, nodes), max_size=30)))
-
-
-@thorough(200)
-@given(graphs(), st.randoms(use_true_random=False))
-def test_graphs_by_definition(drawn: tuple[int, list[tuple[int, int]]], rng: random.Random) -> None:
-    size, arcs = drawn
-    graph = as_graph(size, arcs)
-    ways = [reached(node, arcs) for node in range(size)]
-    assert graph.sources.tolist() == [source for source, _ in arcs]
-    sources = rng.sample(range(size), rng.randint(0, size))
-    assert graph.distances(sources).tolist() == [
-        min((ways[s][node] for s in sources if node in ways[s]), default=NOT_REACHED)
-        for node in range(size)
-    ]
-    back = graph.reverse
-    assert sorted(zip(back.sources.tolist(), back.targets.tolist(), strict=True)) == sorted(
-        (target, source) for source, target in arcs
-    )
-    components = graph.components
-    for one in range(size):
-        for other in ways[one]:
-            assert (components[one] == components[other]) == (one in ways[other])
-    mask = np.array([rng.random() < 0.5 for _ in arcs], dtype=bool)
-    kept = graph.keep(mask)
-    assert [
-        (int(source), int(target), int(arc))
-        for source, target, arc in zip(kept.sources, kept.targets, kept.arcs, strict=True)
-    ] == [(*arcs[arc], arc) for arc in range(len(arcs)) if mask[arc]]
-    for turned in (back, kept.reverse):  # arcs keep their numbers
-        for source, target, arc in zip(turned.sources, turned.targets, turned.arcs, strict=True):
-            assert arcs[arc] == (target, source)
