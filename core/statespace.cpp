@@ -37,6 +37,12 @@ void Visitor::start(const StateSet& states, uint32_t number) {
     walk_.start(ids);
 }
 
+void Visitor::visit(std::span<const AtomId> state) {
+    walk_.start(state);
+    at_.clear();
+    atoms_.clear();
+}
+
 void Visitor::visit(const StateSet& states, uint32_t number) {
     if (at_.empty()) return start(states, number);
     const AtomList& atoms = states.atoms();

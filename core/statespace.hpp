@@ -28,6 +28,7 @@ class Visitor {
     Visitor(const Task& task, AtomTable& atoms, const Program& program);
 
     void visit(const StateSet& states, uint32_t number);
+    void visit(std::span<const AtomId> state);  // from scratch
     void count_rules(RuleCounts& counts) const;
     Walk& walk() { return walk_; }
 
