@@ -143,17 +143,18 @@ void Program::add_type_literals(Rule& rule, const std::vector<std::vector<TypeId
     }
 }
 
-uint32_t Program::add_rule(Rule rule, const std::vector<std::vector<TypeId>>& types) {
-    auto wanted = types;
-    wanted.resize(rule.variable_count);
-    add_type_literals(rule, wanted);
+uint32_t Program::add_typed_rule(Rule rule, std::vector<std::vector<TypeId>> types) {
+    types.resize(rule.variable_count);
+    add_type_literals(rule, types);
     rules_.push_back(std::move(rule));
     return static_cast<uint32_t>(rules_.size() - 1);
 }
 
-uint32_t Program::add_policy_rule(ActionId id, Rule rule) {
-    const Action& schema = domain_->actions[index(id)];
-    rule.head = action(id);
+uint32_t Program::add_rule(Rule rule, std::optional<ActionId> action) {
+    if (!action) return add_typed_rule(std::move(rule), {});
+    const Action& schema = domain_->actions.at(index(*action));
+    if (rule.head_terms.size() != schema.parameters.size())
+        throw std::invalid_argument("the head does not have the parameters of the action");
     std::vector<std::vector<TypeId>> types(rule.variable_count);
     const auto bind = [&](Term term) {  // from the schema's variables to the rule's
         return term.is_variable ? rule.head_terms[term.value] : term;
@@ -173,7 +174,7 @@ uint32_t Program::add_policy_rule(ActionId id, Rule rule) {
             rule.body.push_back({type(wanted), false, {term}});
         }
     }
-    return add_rule(std::move(rule), types);
+    return add_typed_rule(std::move(rule), std::move(types));
 }
 
 void Program::add_axiom(const Axiom& axiom) {
@@ -182,7 +183,7 @@ void Program::add_axiom(const Axiom& axiom) {
     rule.head_terms = axiom.terms;
     rule.variable_count = static_cast<uint32_t>(axiom.variables.size());
     append(axiom.body, rule);
-    add_rule(std::move(rule), types_of(axiom.variables));
+    add_typed_rule(std::move(rule), types_of(axiom.variables));
 }
 
 Program Program::for_task(const Task& task) const {

@@ -64,12 +64,9 @@ class Program {
 
     uint32_t constant(const std::string& name);
 
-    // Adds a rule. `types[v]` restricts variable v (empty: any object); literals on
-    // types are added only where the body does not imply the type already.
-    uint32_t add_rule(Rule rule, const std::vector<std::vector<TypeId>>& types);
-    // The same for `action(head_terms) <- body` with the action's preconditions and
-    // parameter types added (the paper's <-pre).
-    uint32_t add_policy_rule(ActionId action, Rule rule);
+    // Adds a rule; its number. With an action, whose parameters the head's terms stand for, the
+    // action's preconditions and parameter types are added to the body (the paper's <-pre).
+    uint32_t add_rule(Rule rule, std::optional<ActionId> action);
     // This program with what a task adds: relations for all predicates of the state, and
     // rules for the compiled parts of the goal.
     Program for_task(const Task& task) const;
@@ -91,6 +88,9 @@ class Program {
   private:
     const Predicate& predicate(PredicateId id) const;
     RelationId add_relation(RelationInfo info);
+    // `types[v]` restricts variable v (empty: any object); literals on types are added only
+    // where the body does not imply the type already.
+    uint32_t add_typed_rule(Rule rule, std::vector<std::vector<TypeId>> types);
     void add_axiom(const Axiom& axiom);
     void add_goal(const Task& task);
     bool implies_type(const BodyLiteral& literal, uint32_t variable,

@@ -154,7 +154,7 @@ def _positive(condition: Expression) -> Iterator[Atom]:
 def rules_text(program: Program, domain: DomainText) -> str:
     """The rules, and for each a second one whose atoms are its satisfied substitutions.
 
-    Rules of actions have the types of the parameters and the precondition in their bodies.
+    An action's precondition and the types of its parameters are in the body where they belong.
     """
     lines = []
     for number, rule in enumerate(program.rules):
@@ -197,9 +197,9 @@ def facts_text(
 
 
 def _conditions(rule: Rule, domain: DomainText) -> Iterator[str]:
-    if not rule.is_policy_rule:
+    if rule.precondition is None:
         return
-    schema = domain.schemas[rule.head.relation.name]
+    schema = domain.schemas[rule.precondition]
     terms = {
         parameter: _term(term)
         for parameter, term in zip(schema.parameters, rule.head.terms, strict=True)

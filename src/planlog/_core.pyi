@@ -61,14 +61,7 @@ class Program:
         body: Sequence[_Literal],
         comparisons: Sequence[_Comparison],
         variable_count: int,
-    ) -> int: ...
-    def add_policy_rule(
-        self,
-        action: int,
-        head_terms: Sequence[int],
-        body: Sequence[_Literal],
-        comparisons: Sequence[_Comparison],
-        variable_count: int,
+        action: int | None,
     ) -> int: ...
     @property
     def relations(self) -> list[tuple[int, str, int]]: ...

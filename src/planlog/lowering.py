@@ -42,18 +42,16 @@ class Lowering:
             else:
                 number = self._relation(part.relation)
                 body.append((number, part.negated, self._terms(part, variables)))
-        if rule.head.relation.source is Source.ACTION:
-            self._relation(rule.head.relation)
-            action = self.domain.action_ids[rule.head.relation.name]
-            return self.core.add_policy_rule(action, head, body, comparisons, len(variables))
         number = self._relation(rule.head.relation)
-        return self.core.add_rule(number, head, body, comparisons, len(variables))
+        action = self.domain.action_ids[rule.precondition] if rule.precondition else None
+        return self.core.add_rule(number, head, body, comparisons, len(variables), action)
 
     def add_applicable_actions(self) -> None:
         """A rule without a body for every action."""
         for number, action in enumerate(self.domain.actions):
             terms = list(range(action.arity))
-            self.core.add_policy_rule(number, terms, [], [], action.arity)
+            relation = self.core.action(number)
+            self.core.add_rule(relation, terms, [], [], action.arity, number)
 
     def _relation(self, relation: Relation) -> int:
         if relation not in self.relations:
@@ -78,7 +76,8 @@ class Lowering:
             whole = self._relation(literal.relation)
             number = self.core.derived(f"{literal.relation.name}/{len(kept)}", len(kept))
             columns = list(range(literal.relation.arity))
-            self.core.add_rule(number, list(kept), [(whole, False, columns)], [], len(columns))
+            body = [(whole, False, columns)]
+            self.core.add_rule(number, list(kept), body, [], len(columns), None)
             self._projections[key] = number
         return self._projections[key], literal.negated
 

@@ -73,7 +73,8 @@ class _Names:
         known = tuple(part for part in body if part is not None)
         if head is None or len(known) < len(body) or terms.failed:
             return None
-        return Rule(head, known, parsed.head.line, parsed.head.column, parsed.text)
+        action = head.relation.name if head.relation.source is Source.ACTION else None
+        return Rule(head, known, parsed.head.line, parsed.head.column, parsed.text, action)
 
     # Atoms
 

@@ -148,9 +148,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Rule:
-    """The head holds if the body does; for an action, if its precondition holds as well.
+    """The head holds if the body does and, where it names an action, that action's precondition.
 
-    The precondition and the types of the parameters are not part of the body here.
+    The terms of the head then stand for the parameters of the action, which have to be of the
+    right types as well. Neither the precondition nor the types are part of the body here.
     """
 
     head: Literal
@@ -158,6 +159,7 @@ class Rule:
     line: int = field(default=0, compare=False, repr=False)
     column: int = field(default=0, compare=False, repr=False)
     text: str = field(default="", compare=False)  # as in the file, on one line
+    precondition: str | None = None  # the action; in files, that of the head if it is one
 
     @property
     def is_policy_rule(self) -> bool:
