@@ -586,7 +586,7 @@ class CircuitFeed : public Guarded {
         });
     }
     // The atoms of a relation in the last state, and their nodes.
-    nb::tuple nodes(uint32_t relation) const {
+    nb::tuple nodes(uint32_t relation) {
         check_condition();
         const Relation& of = visitor_->walk().model().relation(RelationId(relation));
         std::vector<uint32_t> values, nodes;
