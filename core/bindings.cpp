@@ -230,15 +230,28 @@ Rule as_rule(const Terms& head_terms, const std::vector<LiteralTuple>& body,
     return rule;
 }
 
+int32_t as_code(Term term) {
+    const auto value = static_cast<int32_t>(term.value);
+    return term.is_variable ? value : -1 - value;
+}
+
+Terms as_codes(const std::vector<Term>& terms) {
+    Terms codes;
+    for (Term term : terms) codes.push_back(as_code(term));
+    return codes;
+}
+
 auto rule_body(const SharedProgram& shared, uint32_t number) {
     std::vector<LiteralTuple> result;
-    for (const BodyLiteral& literal : shared.program.rules().at(number).body) {
-        Terms terms;
-        for (Term term : literal.terms)
-            terms.push_back(term.is_variable ? static_cast<int32_t>(term.value)
-                                             : -1 - static_cast<int32_t>(term.value));
-        result.emplace_back(index(literal.relation), literal.negated, terms);
-    }
+    for (const BodyLiteral& literal : shared.program.rules().at(number).body)
+        result.emplace_back(index(literal.relation), literal.negated, as_codes(literal.terms));
+    return result;
+}
+
+auto rule_comparisons(const SharedProgram& shared, uint32_t number) {
+    std::vector<ComparisonTuple> result;
+    for (const Comparison& comparison : shared.program.rules().at(number).comparisons)
+        result.emplace_back(as_code(comparison.left), as_code(comparison.right), comparison.equal);
     return result;
 }
 
@@ -776,7 +789,17 @@ NB_MODULE(_core, m) {
         .def_prop_ro("rule_count", [](const SharedProgram& p) { return p.program.rules().size(); })
         .def("rule_head", [](const SharedProgram& p,
                              uint32_t rule) { return index(p.program.rules().at(rule).head); })
+        .def("rule_head_terms",
+             [](const SharedProgram& p, uint32_t rule) {
+                 return as_codes(p.program.rules().at(rule).head_terms);
+             })
         .def("rule_body", &rule_body)
+        .def("rule_comparisons", &rule_comparisons)
+        .def("action_relation",
+             [](const SharedProgram& p, uint32_t action) {
+                 const auto relation = p.program.find_action(ActionId(action));
+                 return relation ? index(*relation) : UINT32_MAX;
+             })
         .def("check", [](const SharedProgram& p) { components(p.program); });
 
     nb::exception<MissingValue>(m, "MissingValue", PyExc_LookupError);
@@ -810,6 +833,15 @@ NB_MODULE(_core, m) {
         .def("advance", &SharedSpace::advance, "count"_a)
         .def("action", &SharedSpace::action, "number"_a)
         .def("__len__", &SharedSpace::size)
+        .def_prop_ro(
+            "action_schemas",
+            [](const SharedSpace& s) {
+                std::vector<uint32_t> schemas;
+                for (ActionId id : s.finished().ground_actions.schemas)
+                    schemas.push_back(index(id));
+                return as_array(std::move(schemas));
+            },
+            nb::rv_policy::move)
         .def_prop_ro("visited", [](const SharedSpace& s) { return s.finished().visited(); })
         .def_prop_ro("bits", &SharedSpace::bits, within)
         .def_prop_ro("atoms", &SharedSpace::atoms, nb::rv_policy::move)

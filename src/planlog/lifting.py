@@ -1,24 +1,30 @@
 """The computations of a network over many states, each distinct one once.
 
-The value of an atom depends only on how it is derived. Two atoms, be it of different tasks, that are
-derived by the same rules from atoms of equal values have equal values whatever the weights are: they
-are one *node*. The nodes and the messages between them form a circuit, which is all that a network
-needs to know of the states.
+The value of an atom depends only on how it is derived. Two atoms, be it of different tasks, that
+are derived by the same rules from atoms of equal values have equal values whatever the weights
+are: they are one *node*. The nodes and the messages between them form a circuit, which is all that
+a network needs to know of the states.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from planlog import _core
 from planlog.policy import Policy
+from planlog.statespace import OnProgress, StateSpace
+from planlog.task import State, Task
 
 Ids = npt.NDArray[np.uint32]
+
+# How many states are added before progress is told.
+_CHUNK = 500
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Step:
-    """The nodes `first` to `last` (exclusive) of a relation, computed from nodes of earlier steps."""
+    """The nodes from `first` up to `last` of a relation, computed from nodes of earlier steps."""
 
     relation: int
     first: int
@@ -116,3 +122,144 @@ class Circuit:
     inputs: Mapping[int, Ids]
     steps: tuple[Step, ...]
     counts: Counts
+
+
+@dataclass(frozen=True)
+class StateNodes:
+    """The atoms of a state that were asked for: for each relation object ids (atoms, arity) and
+    nodes (atoms,)."""
+
+    atoms: Mapping[int, tuple[Ids, Ids]]
+
+
+@dataclass(frozen=True)
+class SpaceNodes:
+    """The actions that the policy derives in some states of a space.
+
+    Those of `states[i]` are the entries `offsets[i]` to `offsets[i + 1]`: transitions of the space,
+    and the relations and nodes of their actions.
+    """
+
+    space: StateSpace
+    states: Ids  # (states,)
+    offsets: Ids  # (states + 1,)
+    transitions: Ids  # (derived actions,)
+    relations: Ids  # (derived actions,)
+    nodes: Ids  # (derived actions,)
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """A circuit, and where in it the atoms of the states are that were added, in their order."""
+
+    circuit: Circuit
+    states: tuple[StateNodes, ...]
+    spaces: tuple[SpaceNodes, ...]
+
+
+class CircuitBuilder:
+    """Builds a circuit from states of any number of tasks."""
+
+    def __init__(self, policy: Policy, sharing: Sharing) -> None:
+        self.policy = policy
+        self.structure = structure_of(policy)
+        self._core = _core.Circuit(policy.core, list(policy.rule_numbers), sharing.value)
+        self._states: list[dict[int, tuple[Ids, Ids]]] = []
+        self._spaces: list[SpaceNodes] = []
+        self._vectors = dict.fromkeys(self._inputs(), 1)  # feature vectors of each input relation
+
+    def add(
+        self,
+        task: Task,
+        relations: Sequence[int],
+        *,
+        state: State | None = None,
+        features: Mapping[int, Mapping[tuple[str, ...], int]] | None = None,
+    ) -> None:
+        """Add a state (the initial one by default); the nodes of these relations are kept.
+
+        `features` gives for atoms of input relations the numbers of their feature vectors; the
+        atoms of the other relations have vector 0.
+        """
+        self.policy.check_task(task)
+        feed = _core.CircuitFeed(self._core, task.core)
+        numbered = []
+        for relation, vectors in (features or {}).items():
+            rows = [[task.object_id(name) for name in atom] for atom in vectors]
+            numbers = np.array(list(vectors.values()), dtype=np.uint32)
+            numbered.append((relation, np.array(rows, dtype=np.uint32).reshape(-1), numbers))
+            self._vectors[relation] = max(
+                self._vectors[relation], *(n + 1 for n in numbers.tolist())
+            )
+        feed.set_features(numbered)
+        feed.add_state((task.initial if state is None else state).atoms)
+        self._states.append({relation: feed.nodes(relation) for relation in relations})
+
+    def add_space(
+        self, space: StateSpace, states: Ids, *, on_progress: OnProgress | None = None
+    ) -> None:
+        """Add expanded states of a space of all applicable actions."""
+        self.policy.check_task(space.task)
+        feed = _core.CircuitFeed(self._core, space.task.core)
+        feed.set_features([])
+        counts, transitions, nodes = [np.zeros(1, dtype=np.int64)], [], []
+        for begin in range(0, len(states), _CHUNK):
+            offsets, found, found_nodes = feed.add_states(
+                space.core, np.ascontiguousarray(states[begin : begin + _CHUNK])
+            )
+            counts.append((offsets[1:] - offsets[:-1]).astype(np.int64))
+            transitions.append(found)
+            nodes.append(found_nodes)
+            if on_progress:
+                on_progress(begin + len(offsets) - 1)
+        chosen = np.concatenate([np.zeros(0, dtype=np.uint32), *transitions])
+        self._spaces.append(
+            SpaceNodes(
+                space=space,
+                states=states,
+                offsets=np.cumsum(np.concatenate(counts)).astype(np.uint32),
+                transitions=chosen,
+                relations=self._action_relations(space)[space.actions[chosen]],
+                nodes=np.concatenate([np.zeros(0, dtype=np.uint32), *nodes]),
+            )
+        )
+
+    def finish(self) -> Lifted:
+        """The circuit of all states; nothing can be added after this."""
+        steps, renumbered, counts = self._core.finish()
+        circuit = Circuit(
+            structure=self.structure,
+            inputs={r: np.arange(n, dtype=np.uint32) for r, n in self._vectors.items()},
+            steps=tuple(
+                Step(relation, first, last, tuple(Part(*part) for part in parts))
+                for relation, first, last, parts in steps
+            ),
+            counts=Counts(*counts),
+        )
+
+        def final(relation: int, nodes: Ids) -> Ids:
+            return renumbered[relation][nodes] if relation in self.structure.derived else nodes
+
+        states = tuple(
+            StateNodes({r: (atoms, final(r, nodes)) for r, (atoms, nodes) in state.items()})
+            for state in self._states
+        )
+        spaces = []
+        for space in self._spaces:
+            nodes = space.nodes.copy()
+            for relation in np.unique(space.relations).tolist():
+                chosen = space.relations == relation
+                nodes[chosen] = final(relation, nodes[chosen])
+            spaces.append(replace(space, nodes=nodes))
+        return Lifted(circuit, states, tuple(spaces))
+
+    def _inputs(self) -> list[int]:
+        used = {relation for rule in self.structure.rules for relation in rule.body}
+        return sorted(used - self.structure.derived)
+
+    def _action_relations(self, space: StateSpace) -> Ids:
+        """The relation of each ground action of a space: (ground actions,)."""
+        schemas = [
+            self.policy.core.action_relation(i) for i in range(len(space.task.domain.actions))
+        ]
+        return np.array(schemas, dtype=np.uint32)[space.core.action_schemas]
