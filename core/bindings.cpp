@@ -15,6 +15,7 @@
 #include "batch.hpp"
 #include "circuit.hpp"
 #include "graph.hpp"
+#include "network.hpp"
 #include "pddl/pddl.hpp"
 #include "program.hpp"
 #include "state.hpp"
@@ -235,16 +236,13 @@ int32_t as_code(Term term) {
     return term.is_variable ? value : -1 - value;
 }
 
-Terms as_codes(const std::vector<Term>& terms) {
-    Terms codes;
-    for (Term term : terms) codes.push_back(as_code(term));
-    return codes;
-}
-
 auto rule_body(const SharedProgram& shared, uint32_t number) {
     std::vector<LiteralTuple> result;
-    for (const BodyLiteral& literal : shared.program.rules().at(number).body)
-        result.emplace_back(index(literal.relation), literal.negated, as_codes(literal.terms));
+    for (const BodyLiteral& literal : shared.program.rules().at(number).body) {
+        Terms terms;
+        for (Term term : literal.terms) terms.push_back(as_code(term));
+        result.emplace_back(index(literal.relation), literal.negated, terms);
+    }
     return result;
 }
 
@@ -334,6 +332,41 @@ void check_atoms(SharedTask& task, IdArray atoms) {
         if (atoms(i) >= task.atoms.size()) throw nb::value_error("no such atom");
 }
 
+using MatrixArray = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+Matrix as_matrix(MatrixArray array) {
+    Matrix matrix{static_cast<uint32_t>(array.shape(0)), static_cast<uint32_t>(array.shape(1)), {}};
+    for (uint32_t c = 0; c < matrix.columns; ++c)
+        for (uint32_t r = 0; r < matrix.rows; ++r) matrix.data.push_back(array(r, c));
+    return matrix;
+}
+
+struct SharedNetwork {
+    std::shared_ptr<SharedProgram> program;
+    Network network;
+
+    SharedNetwork(
+        std::shared_ptr<SharedProgram> of, std::vector<uint32_t> dimensions,
+        const std::vector<std::tuple<uint32_t, MatrixArray, std::vector<MatrixArray>>>& rules,
+        int message_activation, const std::vector<int>& atom_activations, int aggregation)
+        : program(std::move(of)), network{&program->program,
+                                          std::move(dimensions),
+                                          {},
+                                          Activation(message_activation),
+                                          {},
+                                          Aggregation(aggregation)} {
+        for (const auto& [rule, head, body] : rules) {
+            auto& weights = network.rules.emplace_back();
+            weights.rule = rule;
+            weights.head = as_matrix(head);
+            for (const MatrixArray& matrix : body) weights.body.push_back(as_matrix(matrix));
+        }
+        for (int activation : atom_activations)
+            network.atom_activations.push_back(Activation(activation));
+        network.check();
+    }
+};
+
 class SharedWalk : public Guarded {
   public:
     SharedWalk(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program)
@@ -375,6 +408,56 @@ class SharedWalk : public Guarded {
         if (!usable().sample(key, action)) return std::nullopt;
         return as_tuple(action);
     }
+    // From here on, actions have scores: the values of their atoms.
+    void attach(std::shared_ptr<SharedNetwork> network) {
+        if (network->program != program_) throw nb::value_error("a network of another program");
+        network_ = std::move(network);
+        attach_again();
+    }
+    // The derived actions with their scores.
+    nb::list scores() {
+        evaluate();
+        nb::list result;
+        for (const ActionRow& action : action_rows())
+            result.append(nb::make_tuple(as_tuple(action), score(action)));
+        return result;
+    }
+    // The action with the highest score or, with a temperature, one drawn with probabilities
+    // in proportion to e^(score / temperature); of equal ones the first by name.
+    std::optional<nb::tuple> best(std::optional<double> temperature, uint64_t key) {
+        evaluate();
+        std::optional<ActionRow> chosen;
+        double highest = 0;
+        for (const ActionRow& action : action_rows()) {
+            double value = score(action);
+            if (temperature) value = value / *temperature + walk_->gumbel(action, key);
+            if (chosen &&
+                (value < highest || (value == highest && !walk_->is_named_before(action, *chosen))))
+                continue;
+            chosen = action;
+            highest = value;
+        }
+        if (!chosen) return std::nullopt;
+        return as_tuple(*chosen);
+    }
+    // The values of a relation's atoms: objects, values.
+    nb::tuple values(uint32_t relation) {
+        evaluate();
+        const Relation& of = walk_->model().relation(RelationId(relation));
+        std::vector<uint32_t> objects;
+        std::vector<float> values;
+        const uint32_t dimension = network_->network.dimensions.at(relation);
+        for (Row row : of.true_rows()) {
+            objects.insert(objects.end(), of.values(row), of.values(row) + of.arity());
+            const float* value = evaluation_->value(RelationId(relation), row);
+            values.insert(values.end(), value, value + dimension);
+        }
+        const size_t rows = of.size();
+        return nb::make_tuple(
+            as_rows(std::move(objects), rows, of.arity()),
+            nb::cast(as_array(std::move(values))).attr("reshape")(rows, dimension));
+    }
+    size_t computed() const { return evaluation_ ? evaluation_->computed() : 0; }
     // The rules that derive an action.
     std::vector<uint32_t> rules_of(uint32_t action, const std::vector<uint32_t>& arguments) {
         check(action, arguments);
@@ -428,6 +511,8 @@ class SharedWalk : public Guarded {
         auto twin = std::make_shared<SharedWalk>(task_, program_);
         *twin->walk_ = *walk_;
         twin->install_watch();
+        twin->network_ = network_;
+        twin->evaluation_ = evaluation_;
         return twin;
     }
 
@@ -439,6 +524,7 @@ class SharedWalk : public Guarded {
   private:
     void rebuild() {
         walk_ = std::make_unique<Walk>(task_->task, task_->atoms, program_->program);
+        if (network_) attach_again();
         install_watch();
         condition_ = Condition::Ready;
     }
@@ -456,6 +542,28 @@ class SharedWalk : public Guarded {
         for (uint32_t argument : arguments)
             if (argument >= task_->task.objects.size()) throw nb::value_error("no such object");
     }
+    void attach_again() {
+        evaluation_.emplace(network_->network);
+        walk_->model().track_derivations();
+    }
+    void evaluate() {
+        usable();
+        if (!evaluation_) throw nb::value_error("no network is attached to the walk");
+        guarded([&] { evaluation_->update(walk_->model()); });
+    }
+    std::vector<ActionRow> action_rows() const {
+        std::vector<ActionRow> rows;
+        walk_->append_actions(rows);
+        return rows;
+    }
+    float score(ActionRow action) const {
+        return *evaluation_->value(*program_->program.find_action(action.action), action.row);
+    }
+    nb::tuple as_tuple(ActionRow action) const {
+        const ObjectId* values = walk_->arguments(action);
+        const size_t arity = task_->task.domain->actions[index(action.action)].parameters.size();
+        return as_tuple(GroundAction{action.action, {values, values + arity}});
+    }
     static nb::tuple as_tuple(const GroundAction& action) {
         return nb::make_tuple(index(action.action), nb::tuple(nb::cast(action.arguments)));
     }
@@ -463,6 +571,8 @@ class SharedWalk : public Guarded {
     std::shared_ptr<SharedTask> task_;
     std::shared_ptr<SharedProgram> program_;
     std::unique_ptr<Walk> walk_;
+    std::shared_ptr<SharedNetwork> network_;
+    std::optional<Evaluation> evaluation_;
 };
 
 // --- State spaces --------------------------------------------------------------
@@ -789,10 +899,6 @@ NB_MODULE(_core, m) {
         .def_prop_ro("rule_count", [](const SharedProgram& p) { return p.program.rules().size(); })
         .def("rule_head", [](const SharedProgram& p,
                              uint32_t rule) { return index(p.program.rules().at(rule).head); })
-        .def("rule_head_terms",
-             [](const SharedProgram& p, uint32_t rule) {
-                 return as_codes(p.program.rules().at(rule).head_terms);
-             })
         .def("rule_body", &rule_body)
         .def("rule_comparisons", &rule_comparisons)
         .def("action_relation",
@@ -802,6 +908,12 @@ NB_MODULE(_core, m) {
              })
         .def("check", [](const SharedProgram& p) { components(p.program); });
 
+    nb::class_<SharedNetwork>(m, "Network")
+        .def(nb::init<std::shared_ptr<SharedProgram>, std::vector<uint32_t>,
+                      std::vector<std::tuple<uint32_t, MatrixArray, std::vector<MatrixArray>>>, int,
+                      std::vector<int>, int>(),
+             "program"_a, "dimensions"_a, "rules"_a, "message_activation"_a, "atom_activations"_a,
+             "aggregation"_a);
     nb::exception<MissingValue>(m, "MissingValue", PyExc_LookupError);
     nb::class_<SharedWalk>(m, "Walk")
         .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>>(), "task"_a,
@@ -812,6 +924,11 @@ NB_MODULE(_core, m) {
         .def("undo", &SharedWalk::undo)
         .def("actions", &SharedWalk::actions)
         .def("sample", &SharedWalk::sample, "key"_a)
+        .def("attach", &SharedWalk::attach, "network"_a)
+        .def("scores", &SharedWalk::scores)
+        .def("best", &SharedWalk::best, "temperature"_a.none(), "key"_a)
+        .def("values", &SharedWalk::values, "relation"_a)
+        .def_prop_ro("computed", &SharedWalk::computed)
         .def("rules_of", &SharedWalk::rules_of, "action"_a, "arguments"_a)
         .def("state", &SharedWalk::state)
         .def("snapshot", &SharedWalk::snapshot)
