@@ -2,35 +2,13 @@
 
 #include <algorithm>
 
-#include "graph.hpp"
+#include "derivation_order.hpp"
 
 namespace planlog {
 
 namespace {
 
 constexpr uint32_t none = UINT32_MAX;
-
-// In which round of an evaluation from scratch each atom is first derived, from 1 on.
-std::vector<uint32_t> rounds_of(size_t atom_count, const std::vector<uint32_t>& heads,
-                                const std::vector<std::vector<uint32_t>>& bodies) {
-    std::vector<std::vector<uint32_t>> uses(atom_count);
-    std::vector<size_t> missing(heads.size());
-    std::vector<uint32_t> rounds(atom_count, 0), reached;
-    const auto derive = [&](uint32_t atom, uint32_t round) {
-        if (rounds[atom] != 0) return;
-        rounds[atom] = round;
-        reached.push_back(atom);
-    };
-    for (uint32_t d = 0; d < heads.size(); ++d) {
-        missing[d] = bodies[d].size();
-        for (uint32_t atom : bodies[d]) uses[atom].push_back(d);
-        if (bodies[d].empty()) derive(heads[d], 1);
-    }
-    for (size_t i = 0; i < reached.size(); ++i)
-        for (uint32_t d : uses[reached[i]])
-            if (--missing[d] == 0) derive(heads[d], rounds[reached[i]] + 1);
-    return rounds;
-}
 
 }  // namespace
 
@@ -138,74 +116,13 @@ void Circuit::add_component(const Model& model, const Component& component) {
 }
 
 void Circuit::add_recursive(const Model& model, const Component& component) {
-    struct Atom {
-        RelationId relation;
-        Row row;
-    };
-    std::vector<Atom> atoms;
-    for (RelationId id : component.relations) {
-        const Relation& relation = model.relation(id);
-        auto& nodes = nodes_of_[index(id)];
-        nodes.assign(relation.row_count(), none);
-        for (Row row = 0; row < relation.row_count(); ++row) {
-            if (!relation.is_true(row)) continue;
-            nodes[row] = static_cast<uint32_t>(atoms.size());  // for now
-            atoms.push_back({id, row});
-        }
-    }
-    std::vector<Derivation> derivations;
-    std::vector<uint32_t> first{0};  // derivation of each atom
-    std::vector<uint32_t> offsets{0}, targets;
-    for (uint32_t a = 0; a < atoms.size(); ++a) {
-        model.derivations_of(
-            atoms[a].relation, atoms[a].row, [&](uint32_t number, const Row* body) {
-                Derivation& derivation = derivations.emplace_back();
-                derivation = {a, rule_of_[number], body, {}};
-                const NetworkRule& rule = rules_[derivation.rule];
-                for (size_t i = 0; i < rule.positives.size(); ++i) {
-                    const uint32_t relation = index(rule.relations[i]);
-                    if (component_of_[relation] != component_of_[index(atoms[a].relation)])
-                        continue;
-                    derivation.own.push_back(nodes_of_[relation][body[rule.positives[i]]]);
-                    targets.push_back(derivation.own.back());
-                }
-            });
-        first.push_back(static_cast<uint32_t>(derivations.size()));
-        offsets.push_back(static_cast<uint32_t>(targets.size()));
-    }
-    // An atom comes after those it is derived from, and in a circle by rounds.
-    const std::vector<uint32_t> circle = strong_components({offsets, targets, atoms.size()});
-    std::vector<uint32_t> sizes(atoms.size());
-    for (uint32_t c : circle) ++sizes[c];
-    const bool goes_round =
-        std::any_of(sizes.begin(), sizes.end(), [](uint32_t size) { return size > 1; }) ||
-        std::any_of(derivations.begin(), derivations.end(), [](const Derivation& d) {
-            return std::count(d.own.begin(), d.own.end(), d.head) > 0;
-        });
-    std::vector<uint32_t> rounds(atoms.size());
-    if (goes_round) {
-        std::vector<uint32_t> heads;
-        std::vector<std::vector<uint32_t>> bodies;
-        for (const Derivation& derivation : derivations) {
-            heads.push_back(derivation.head);
-            bodies.push_back(derivation.own);
-        }
-        rounds = rounds_of(atoms.size(), heads, bodies);
-    }
-    std::vector<uint32_t> order(atoms.size());
-    for (uint32_t a = 0; a < atoms.size(); ++a) order[a] = a;
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-        return std::tuple(circle[a], rounds[a], a) < std::tuple(circle[b], rounds[b], b);
-    });
-    for (uint32_t a : order) {
-        for (uint32_t d = first[a]; d < first[a + 1]; ++d) {
-            const auto& own = derivations[d].own;
-            if (std::all_of(own.begin(), own.end(), [&](uint32_t other) {
-                    return circle[other] != circle[a] || rounds[other] < rounds[a];
-                }))
-                note_message(derivations[d].rule, derivations[d].body);
-        }
-        add_node(atoms[a].relation, atoms[a].row);
+    for (RelationId id : component.relations)
+        nodes_of_[index(id)].assign(model.relation(id).row_count(), none);
+    const DerivationOrder order = derivation_order(model, component, component_of_);
+    for (const DerivationOrder::Atom& atom : order.atoms) {
+        for (uint32_t d = atom.first; d < atom.last; ++d)
+            note_message(rule_of_[order.derivations[d].rule], order.derivations[d].body);
+        add_node(atom.relation, atom.row);
     }
 }
 

@@ -5,10 +5,6 @@
 // messages. A message is a rule with a node for each positive literal of its body.
 // Nodes and messages are found bottom-up and numbered by looking them up in tables
 // of all that were seen before, so equal numbers mean equal values under all weights.
-//
-// If derivations go in a circle (recursion on cyclic data), those inside it that do
-// not lead from atoms derived earlier to one derived later are left out. Earlier
-// means: in an earlier round of an evaluation from scratch.
 #pragma once
 
 #include <vector>
@@ -91,14 +87,6 @@ class Circuit {
         SequenceTable definitions;
         std::vector<uint32_t> levels;  // above others of the same recursive component
     };
-    // A derivation of an atom in a recursive component.
-    struct Derivation {
-        uint32_t head;              // atoms of the component are numbered
-        uint32_t rule;              // into `rules_`
-        const Row* body;            // of the program's rule
-        std::vector<uint32_t> own;  // its body's atoms of the component
-    };
-
     bool is_derived(RelationId relation) const { return !deriving_[index(relation)].empty(); }
     void read_input(const Model& model, RelationId relation);
     void add_component(const Model& model, const Component& component);

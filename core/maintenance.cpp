@@ -53,6 +53,7 @@ void Model::insert(uint32_t r, const uint32_t* match) {
 
     ++ledger.entries[head].support;
     const Change change{rule.head, head};
+    note_rederived(change);
     Relation& relation = relations_[index(rule.head)];
     if (components_[rule.component].recursive) {
         if (relation.is_true(head)) return;
@@ -97,6 +98,7 @@ void Model::remove(uint32_t r, Slot slot) {
     --pool.live;
     if (!rule.is_open) return;
     --ledger.entries[head].support;
+    note_rederived({rule.head, head});
     touch({rule.head, head});
     if (components_[rule.component].recursive)
         work_[rule.component].suspects.push_back({rule.head, head});
@@ -162,6 +164,7 @@ void Model::count_derivations(uint32_t r, bool count) {
     for (size_t at = 0; at < pool.data.size(); at += pool.stride) {
         if (pool.data[at] == no_row) continue;
         count ? ++ledger.entries[pool.data[at]].support : --ledger.entries[pool.data[at]].support;
+        note_rederived({head, pool.data[at]});
         touch({head, pool.data[at]});
     }
 }

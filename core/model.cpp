@@ -286,6 +286,8 @@ void Model::clear_dynamic() {
 
 void Model::evaluate(std::span<const AtomId> state) {
     evaluating_ = true;
+    ++evaluations_;
+    rederived_.clear();
     clear_dynamic();
     for (uint32_t p = 0; p < goals_.size(); ++p) {
         const auto& unachieved = status_relations_[p].unachieved;

@@ -34,6 +34,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "join.hpp"
@@ -93,6 +94,31 @@ class Model {
                 visit(rule, pool.data.data() + size_t{slot} * pool.stride + 1);
         }
     }
+    // Calls visit(rule, position of the literal, row of the head) for each derivation that uses
+    // an atom, also for those of rules whose gates are closed. Of atoms that never change
+    // nothing is known.
+    template <class Visitor>
+    void uses_of(RelationId relation, Row row, Visitor visit) const {
+        const Ledger& ledger = ledgers_[index(relation)];
+        for (size_t o = 0; o < ledger.occurrences.size(); ++o) {
+            const auto [rule, literal] = ledger.occurrences[o];
+            const Pool& pool = pools_[rule];
+            for (Slot slot = ledger.uses[row * ledger.occurrences.size() + o]; slot != no_slot;
+                 slot = pool.data[size_t{slot} * pool.stride + rules_[rule].link_at[literal]])
+                visit(rule, literal, pool.data[size_t{slot} * pool.stride]);
+        }
+    }
+    // Those who keep values of atoms ask to be told whose derivations change.
+    void track_derivations() { is_tracking_ = true; }
+    struct Change {
+        RelationId relation;
+        Row row;
+        auto operator<=>(const Change&) const = default;
+    };
+    // Atoms that have lost or won derivations since this was last asked (some perhaps several
+    // times), and how often the model was evaluated from scratch, which changes all.
+    std::vector<Change> take_rederived() { return std::exchange(rederived_, {}); }
+    uint64_t evaluations() const { return evaluations_; }
     uint32_t index_of_true_rows(RelationId id) { return relations_[index(id)].index_on(0); }
     // The row of a state atom, true or false.
     Row row(PredicateId predicate, const ObjectId* values) {
@@ -127,11 +153,6 @@ class Model {
         std::vector<uint32_t> positive_readers;  // components with a positive occurrence
         std::vector<uint32_t> negated_readers;
         std::vector<uint32_t> gated_rules;  // rules that have it as a gate
-    };
-    struct Change {
-        RelationId relation;
-        Row row;
-        auto operator<=>(const Change&) const = default;
     };
     // Derivations of one rule, `stride` numbers each: the head's row, the body's
     // rows, and next/previous pairs: first for the head's list, then for each literal
@@ -187,6 +208,9 @@ class Model {
     void remove(uint32_t rule, Slot slot);
     void end_uses(Change change, bool positive, std::optional<uint32_t> only_component);
     void touch(Change change);
+    void note_rederived(Change change) {
+        if (is_tracking_ && !evaluating_) rederived_.push_back(change);
+    }
     Work& work_of(uint32_t component);
     void announce(Change change);
 
@@ -231,6 +255,9 @@ class Model {
     Joiner joiner_;
     std::vector<uint32_t> matches_;
     std::vector<Change> queue_;
+    bool is_tracking_ = false;
+    std::vector<Change> rederived_;
+    uint64_t evaluations_ = 0;
     uint64_t stamp_ = 0;
     uint64_t plan_version_ = 0;
     uint64_t updates_ = 0;      // since the last evaluation from scratch

@@ -1,6 +1,7 @@
 #include "walk.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace planlog {
@@ -355,6 +356,25 @@ bool Walk::sample(uint64_t key, GroundAction& chosen) const {
     chosen.action = action_ids_[best_schema];
     chosen.arguments.assign(best, best + model_.relation(action_relations_[best_schema]).arity());
     return true;
+}
+
+double Walk::gumbel(ActionRow action, uint64_t key) const {
+    const size_t arity = model_.task().domain->actions[index(action.action)].parameters.size();
+    const uint64_t hash = hash_of(key, index(action.action), arguments(action), arity);
+    const double uniform = (static_cast<double>(hash >> 11) + 0.5) * 0x1p-53;
+    return -std::log(-std::log(uniform));
+}
+
+bool Walk::is_named_before(ActionRow one, ActionRow other) const {
+    const Task& task = model_.task();
+    const Action &first = task.domain->actions[index(one.action)],
+                 &second = task.domain->actions[index(other.action)];
+    if (one.action != other.action) return first.name < second.name;
+    for (size_t i = 0; i < first.parameters.size(); ++i) {
+        const ObjectId a = arguments(one)[i], b = arguments(other)[i];
+        if (a != b) return task.objects[a].name < task.objects[b].name;
+    }
+    return false;
 }
 
 }  // namespace planlog

@@ -66,6 +66,11 @@ class Walk {
     // A uniformly random derived action: the one whose hash with the key is least. So
     // it does not depend on the order in which actions were derived.
     bool sample(uint64_t key, GroundAction& chosen) const;
+    // A number drawn from the standard Gumbel distribution, by the action and the key. The
+    // action for which score + number is highest is drawn by the softmax of the scores.
+    double gumbel(ActionRow action, uint64_t key) const;
+    // By the names of the actions and then of their objects.
+    bool is_named_before(ActionRow one, ActionRow other) const;
 
     Model& model() { return model_; }
     const Model& model() const { return model_; }

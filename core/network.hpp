@@ -1,0 +1,109 @@
+// A trained network at work: the values of the atoms of a model, kept up to date while
+// the model changes.
+//
+// The value of a derived atom is
+//   phi2( sum over rules r that derive it of  H_r * agg over its derivations by r of
+//         phi1( sum over positive literals l of the body of  B_r,l * value of l's atom ))
+// and that of an input atom, of a relation that no rule of the network derives, is 1.
+//
+// After a change of the model, the atoms that have lost or won derivations are computed
+// anew, in the order of the components; if a value comes out different, so are those of
+// the atoms derived from it. Products B * value are kept with the value they belong to.
+#pragma once
+
+#include <vector>
+
+#include "model.hpp"
+
+namespace planlog {
+
+enum class Activation : uint8_t { Identity, Tanh, Sigmoid, Relu, LeakyRelu };
+enum class Aggregation : uint8_t { Max, Mean, Sum };
+
+// Stored column by column.
+struct Matrix {
+    uint32_t rows = 0;
+    uint32_t columns = 0;
+    std::vector<float> data;
+
+    // result += this * vector
+    void add_product(const float* vector, float* result) const;
+};
+
+// Weights for the rules of a program.
+struct Network {
+    struct RuleWeights {
+        uint32_t rule;  // in the program
+        Matrix head;
+        std::vector<Matrix> body;  // one for each positive literal
+    };
+    const Program* program;
+    std::vector<uint32_t> dimensions;  // of the relations; 1 for inputs
+    std::vector<RuleWeights> rules;
+    Activation message_activation;
+    std::vector<Activation> atom_activations;  // per relation
+    Aggregation aggregation;
+
+    // Throws std::invalid_argument if the matrices do not fit.
+    void check() const;
+};
+
+class Evaluation {
+  public:
+    explicit Evaluation(const Network& network);
+
+    // To be called when the model has changed. The model tracks derivations.
+    void update(Model& model);
+    const float* value(RelationId relation, Row row) const {
+        const Values& values = values_[index(relation)];
+        return values.data.data() + size_t{row} * values.dimension;
+    }
+    size_t computed() const { return computed_; }  // atoms, by the last update
+
+  private:
+    struct Values {
+        uint32_t dimension = 1;
+        std::vector<float> data;
+        std::vector<uint32_t> stamps;  // grow when the value changes
+        std::vector<uint8_t> is_dirty;
+        std::vector<Row> dirty;
+    };
+    struct Child {  // a positive literal over a derived relation
+        uint32_t literal;
+        RelationId relation;
+        const Matrix* matrix;
+        std::vector<float> products;  // per row
+        std::vector<uint32_t> stamps;
+    };
+    struct RuleData {
+        const Network::RuleWeights* weights;
+        std::vector<float> constant;  // what the inputs contribute to each message
+        std::vector<Child> children;
+    };
+
+    void mark(RelationId relation, Row row);
+    void mark_all(const Model& model);
+    void begin_rule(uint32_t rule);
+    void add_message(const Row* body);
+    void end_rule();
+    void compute(const Model& model, RelationId relation, Row row);
+    void finish_atom(const Model& model, RelationId relation, Row row);
+    void update_component(const Model& model, uint32_t component);
+
+    const Network* network_;
+    std::vector<Component> components_;
+    std::vector<uint32_t> component_of_;
+    std::vector<RuleData> rules_;
+    std::vector<uint32_t> rule_of_;  // program's number -> into `rules_`
+    std::vector<Values> values_;     // per relation
+    std::vector<bool> is_derived_;
+    std::vector<bool> has_dirty_;  // per component
+    uint64_t evaluations_ = 0;     // of the model, when it was last seen
+    size_t computed_ = 0;
+    // Of the atom that is being computed: the present rule, its messages together, all rules.
+    uint32_t rule_ = 0;
+    size_t message_count_ = 0;
+    std::vector<float> message_, messages_, total_;
+};
+
+}  // namespace planlog
