@@ -21,6 +21,7 @@ from planlog.cli.doctor import doctor
 from planlog.cli.exits import ExitCode, emit
 from planlog.cli.generate import generate
 from planlog.cli.solve import solve
+from planlog.cli.template import template
 from planlog.cli.validate import validate
 
 app = typer.Typer(
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.command()(solve)
 app.command()(validate)
 app.command()(check)
+app.command()(template)
 app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})(generate)
 app.command()(doctor)
 app.command()(demo)

@@ -24,6 +24,7 @@ from planlog.cli.exits import (
     user_errors,
     warn,
 )
+from planlog.cli.files import choose_policy
 from planlog.cli.progress import TasksProgress
 from planlog.cli.wording import many
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from planlog.check import Property, TaskReport, Verdict
     from planlog.cli.check_text import Checked
     from planlog.policy import Policy
-    from planlog.task import Domain, Task
+    from planlog.task import Task
 
 HELP = """Tell whether a policy is right on some tasks, with counterexamples where it is not.
 
@@ -115,7 +116,7 @@ def check(
 
             domain = Domain.read(domain_file)
             warn(domain.warnings)
-            chosen, name, shipped = _choose_policy(policy, domain)
+            chosen, name, shipped = choose_policy(policy, domain)
             warn(chosen.warnings)
             tasks = _read_tasks(chosen, task_files, shipped)
             with TasksProgress(len(tasks)) as progress:
@@ -181,24 +182,6 @@ def _prepare(plan_dir: Path, task_files: list[Path]) -> None:
         raise bad_usage(f"--plan-dir: {plan_dir}: {error.strerror}") from None
     if not os.access(plan_dir, os.W_OK | os.X_OK):
         raise bad_usage(f"--plan-dir: {plan_dir} cannot be written")
-
-
-def _choose_policy(given: str, domain: Domain) -> tuple[Policy, str, str | None]:
-    """The policy, what to call it, and the shipped domain if it is the policy of one."""
-    from planlog import domains
-    from planlog.errors import UnknownNameError
-    from planlog.policy import Policy
-
-    if given == "none":
-        return Policy.applicable(domain), "none", None
-    word, _, variant = given.partition(":")
-    if word != "shipped":
-        return Policy.read(Path(given), domain), given, None
-    shipped = domains.find(domain.name)
-    if shipped is None:
-        raise UnknownNameError(f"no policy is shipped for the domain '{domain.name}'")
-    file = domains.policy_path(shipped, variant or "policy")
-    return Policy.read(file, domain), f"shipped: {shipped}/{file.name}", shipped
 
 
 def _read_tasks(policy: Policy, files: list[Path], shipped: str | None) -> list[Task]:
