@@ -904,7 +904,7 @@ NB_MODULE(_core, m) {
         .def("action_relation",
              [](const SharedProgram& p, uint32_t action) {
                  const auto relation = p.program.find_action(ActionId(action));
-                 return relation ? index(*relation) : UINT32_MAX;
+                 return relation ? std::optional(index(*relation)) : std::nullopt;
              })
         .def("check", [](const SharedProgram& p) { components(p.program); });
 

@@ -8,7 +8,7 @@ a network needs to know of the states.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -29,9 +29,10 @@ _CHUNK = 500
 
 @dataclass(frozen=True)
 class NetworkRule:
-    """A rule whose head gets a value from the positive literals of its body; relations go by the
-    core's numbers."""
+    """A rule whose head gets a value from the positive literals of its body; rules and relations
+    go by the core's numbers."""
 
+    number: int
     head: int
     body: tuple[int, ...]
     text: str
@@ -50,20 +51,36 @@ class Structure:
         return frozenset(rule.head for rule in self.rules)
 
 
-def structure_of(policy: Policy) -> Structure:
-    """The rules of a policy's program as those of a network, preconditions included."""
+def structure_of(policy: Policy, outputs: Collection[int] | None = None) -> Structure:
+    """The rules of a policy's program as those of a network, preconditions included.
+
+    If only the values of some relations are wanted, rules that contribute nothing to these are
+    left out: a predicate that is only read under `not`, say, needs no value.
+    """
     if policy.program is None:
         raise ValueError("a network needs rules: make a template of the policy first")
     core = policy.core
-    rules = tuple(
+    rules = [
         NetworkRule(
+            number=number,
             head=core.rule_head(number),
             body=tuple(relation for relation, negated, _ in core.rule_body(number) if not negated),
             text=rule.text or str(rule),
         )
         for rule, number in zip(policy.program.rules, policy.rule_numbers, strict=True)
-    )
-    return Structure(tuple((name, arity) for _, name, arity in core.relations), rules)
+    ]
+    if outputs is not None:
+        needed = set(outputs)
+        while more := {r for rule in rules if rule.head in needed for r in rule.body} - needed:
+            needed |= more
+        rules = [rule for rule in rules if rule.head in needed]
+    return Structure(tuple((name, arity) for _, name, arity in core.relations), tuple(rules))
+
+
+def action_relations(policy: Policy) -> tuple[int, ...]:
+    """The relations of the actions that the policy has rules for."""
+    numbers = (policy.core.action_relation(i) for i in range(len(policy.domain.actions)))
+    return tuple(number for number in numbers if number is not None)
 
 
 class Sharing(Enum):
@@ -160,10 +177,14 @@ class Lifted:
 class CircuitBuilder:
     """Builds a circuit from states of any number of tasks."""
 
-    def __init__(self, policy: Policy, sharing: Sharing) -> None:
+    def __init__(
+        self, policy: Policy, sharing: Sharing, outputs: Collection[int] | None = None
+    ) -> None:
+        """`outputs` are the relations whose values are wanted; all by default."""
         self.policy = policy
-        self.structure = structure_of(policy)
-        self._core = _core.Circuit(policy.core, list(policy.rule_numbers), sharing.value)
+        self.structure = structure_of(policy, outputs)
+        numbers = [rule.number for rule in self.structure.rules]
+        self._core = _core.Circuit(policy.core, numbers, sharing.value)
         self._states: list[dict[int, tuple[Ids, Ids]]] = []
         self._spaces: list[SpaceNodes] = []
         self._vectors = dict.fromkeys(self._inputs(), 1)  # feature vectors of each input relation
@@ -259,7 +280,8 @@ class CircuitBuilder:
 
     def _action_relations(self, space: StateSpace) -> Ids:
         """The relation of each ground action of a space: (ground actions,)."""
-        schemas = [
+        numbers = [
             self.policy.core.action_relation(i) for i in range(len(space.task.domain.actions))
         ]
-        return np.array(schemas, dtype=np.uint32)[space.core.action_schemas]
+        relations = np.array([0 if n is None else n for n in numbers], dtype=np.uint32)
+        return relations[space.core.action_schemas]
