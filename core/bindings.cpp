@@ -763,9 +763,15 @@ class CircuitFeed : public Guarded {
     std::optional<Visitor> visitor_;
 };
 
-nb::tuple finished_arrays(SharedCircuit& shared) {
+nb::tuple finished_arrays(SharedCircuit& shared, const std::vector<uint32_t>& outputs) {
+    std::vector<RelationId> relations;
+    for (uint32_t relation : outputs) {
+        if (relation >= shared.program->program.relations().size())
+            throw nb::value_error("no such relation");
+        relations.push_back(RelationId(relation));
+    }
     nb::list steps, renumbered;
-    for (Circuit::Step& step : shared.circuit.finish()) {
+    for (Circuit::Step& step : shared.circuit.finish(relations)) {
         nb::list parts;
         for (Circuit::Part& part : step.parts) {
             const size_t rows = part.width > 0 ? part.children.size() / part.width : 1;
@@ -986,7 +992,7 @@ NB_MODULE(_core, m) {
     nb::class_<SharedCircuit>(m, "Circuit")
         .def(nb::init<std::shared_ptr<SharedProgram>, std::vector<uint32_t>, int>(), "program"_a,
              "rules"_a, "sharing"_a)
-        .def("finish", &finished_arrays);
+        .def("finish", &finished_arrays, "outputs"_a);
     nb::class_<CircuitFeed>(m, "CircuitFeed")
         .def(nb::init<std::shared_ptr<SharedCircuit>, std::shared_ptr<SharedTask>>(), "circuit"_a,
              "task"_a)

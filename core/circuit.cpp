@@ -178,14 +178,35 @@ uint32_t Circuit::level_of(uint32_t number, uint32_t message, uint32_t component
     return level;
 }
 
-Circuit::Counts Circuit::counts() const {
-    Counts counts = counts_;
-    for (const Nodes& nodes : nodes_) counts.nodes += nodes.definitions.size();
-    for (const NetworkRule& rule : rules_) counts.messages += rule.messages.size();
-    return counts;
+// Per relation and node: whether the value of an output depends on it.
+std::vector<std::vector<uint8_t>> Circuit::needed_for(
+    const std::vector<RelationId>& outputs) const {
+    std::vector<std::vector<uint8_t>> needed(nodes_.size());
+    for (size_t i = 0; i < nodes_.size(); ++i) needed[i].assign(nodes_[i].levels.size(), 0);
+    std::vector<std::pair<uint32_t, uint32_t>> queue;
+    const auto need = [&](uint32_t relation, uint32_t node) {
+        if (deriving_[relation].empty() || needed[relation][node]) return;
+        needed[relation][node] = 1;
+        queue.emplace_back(relation, node);
+    };
+    for (RelationId output : outputs)
+        for (uint32_t node = 0; node < needed[index(output)].size(); ++node)
+            need(index(output), node);
+    for (size_t i = 0; i < queue.size(); ++i) {
+        const auto definition = nodes_[queue[i].first].definitions[queue[i].second];
+        for (size_t at = 0; at < definition.size(); at += 2 + definition[at + 1]) {
+            const NetworkRule& rule = rules_[definition[at]];
+            for (uint32_t message : definition.subspan(at + 2, definition[at + 1]))
+                for (size_t k = 0; k < rule.relations.size(); ++k)
+                    need(index(rule.relations[k]), rule.messages[message][k]);
+        }
+    }
+    return needed;
 }
 
-std::vector<Circuit::Step> Circuit::finish() {
+std::vector<Circuit::Step> Circuit::finish(const std::vector<RelationId>& outputs) {
+    const auto needed = needed_for(outputs);
+    counts_.nodes = counts_.messages = 0;
     renumbered.assign(nodes_.size(), {});
     std::vector<Step> steps;
     std::vector<std::vector<uint32_t>> part_messages(rules_.size());  // -> number in the part
@@ -206,7 +227,7 @@ std::vector<Circuit::Step> Circuit::finish() {
                 Step step{id, next[k], next[k], {}};
                 std::vector<uint32_t> members;
                 for (uint32_t node = 0; node < nodes.levels.size(); ++node) {
-                    if (nodes.levels[node] != level) continue;
+                    if (nodes.levels[node] != level || !needed[index(id)][node]) continue;
                     renumbered[index(id)][node] = step.last++;
                     members.push_back(node);
                 }
@@ -249,6 +270,9 @@ std::vector<Circuit::Step> Circuit::finish() {
                 for (uint32_t rule : deriving_[index(id)])
                     std::fill(part_messages[rule].begin(), part_messages[rule].end(), none);
                 std::erase_if(step.parts, [](const Part& part) { return part.nodes.empty(); });
+                counts_.nodes += members.size();
+                for (const Part& part : step.parts)
+                    counts_.messages += part.width > 0 ? part.children.size() / part.width : 1;
                 steps.push_back(std::move(step));
             }
         }

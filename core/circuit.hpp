@@ -65,14 +65,15 @@ class Circuit {
         uint32_t first, last;
         std::vector<Part> parts;
     };
-    // Renumbers the nodes; those given out before are found in `renumbered`.
-    std::vector<Step> finish();
+    // What is needed for the nodes of the output relations. Renumbers the nodes; those given
+    // out before are found in `renumbered`.
+    std::vector<Step> finish(const std::vector<RelationId>& outputs);
     std::vector<std::vector<uint32_t>> renumbered;  // per relation
 
     struct Counts {
         uint64_t states = 0, atoms = 0, nodes = 0, ground_messages = 0, messages = 0;
     };
-    Counts counts() const;
+    Counts counts() const { return counts_; }  // nodes and messages: of the last `finish`
 
   private:
     struct NetworkRule {
@@ -93,6 +94,7 @@ class Circuit {
     void add_recursive(const Model& model, const Component& component);
     void note_message(uint32_t rule, const Row* body);
     void add_node(RelationId relation, Row row);
+    std::vector<std::vector<uint8_t>> needed_for(const std::vector<RelationId>& outputs) const;
     uint32_t level_of(uint32_t rule, uint32_t message, uint32_t component) const;
 
     const Program* program_;

@@ -175,7 +175,7 @@ _Part = tuple[int, _Ids, _Ids, _Ids, _Ids]  # rule, children, nodes, offsets, me
 class Circuit:
     def __init__(self, program: Program, rules: Sequence[int], sharing: int) -> None: ...
     def finish(
-        self,
+        self, outputs: Sequence[int]
     ) -> tuple[
         list[tuple[int, int, int, list[_Part]]], list[_Ids], tuple[int, int, int, int, int]
     ]: ...

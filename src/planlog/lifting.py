@@ -185,6 +185,7 @@ class CircuitBuilder:
         self.structure = structure_of(policy, outputs)
         numbers = [rule.number for rule in self.structure.rules]
         self._core = _core.Circuit(policy.core, numbers, sharing.value)
+        self._outputs = sorted(self.structure.derived if outputs is None else outputs)
         self._states: list[dict[int, tuple[Ids, Ids]]] = []
         self._spaces: list[SpaceNodes] = []
         self._vectors = dict.fromkeys(self._inputs(), 1)  # feature vectors of each input relation
@@ -247,7 +248,7 @@ class CircuitBuilder:
 
     def finish(self) -> Lifted:
         """The circuit of all states; nothing can be added after this."""
-        steps, renumbered, counts = self._core.finish()
+        steps, renumbered, counts = self._core.finish(self._outputs)
         circuit = Circuit(
             structure=self.structure,
             inputs={r: np.arange(n, dtype=np.uint32) for r, n in self._vectors.items()},
