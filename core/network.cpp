@@ -224,7 +224,9 @@ void Evaluation::add_message(const Row* body) {
         }
         for (size_t i = 0; i < size; ++i) message_[i] += product[i];
     }
-    activate(network_->message_activation, message_.data(), size);
+    // Activations are monotone: the one of the maximum is the maximum of all.
+    if (network_->aggregation != Aggregation::Max)
+        activate(network_->message_activation, message_.data(), size);
     if (message_count_++ == 0)
         messages_ = message_;
     else if (network_->aggregation == Aggregation::Max)
@@ -234,6 +236,8 @@ void Evaluation::add_message(const Row* body) {
 }
 
 void Evaluation::end_rule() {
+    if (network_->aggregation == Aggregation::Max)
+        activate(network_->message_activation, messages_.data(), messages_.size());
     if (network_->aggregation == Aggregation::Mean)
         for (float& value : messages_) value /= static_cast<float>(message_count_);
     rules_[rule_].weights->head.add_product(messages_.data(), total_.data());

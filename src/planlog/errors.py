@@ -70,6 +70,10 @@ class PlanFileError(InputError):
     """A plan file that cannot be read."""
 
 
+class ModelError(PlanlogError):
+    """A model file that cannot be used, or not for this domain."""
+
+
 class UnknownNameError(PlanlogError):
     """A name (of an object, predicate, action, domain) that does not exist here."""
 

@@ -62,7 +62,8 @@ def execute(
     avoid_revisits: bool = False,
     observer: Observer | None = None,
 ) -> PlanResult:
-    """Apply actions that the policy derives, each drawn uniformly, until the goal holds.
+    """Apply actions that the policy derives until the goal holds: the best one if the policy is a
+    learned one, else one drawn uniformly.
 
     Without `avoid_revisits` states may be seen again, as a nondeterministic policy may need;
     a loop on which the policy derives but one action in every state can never be left and
@@ -169,9 +170,9 @@ def _sample(
         last_seen[walk.fingerprint] = trace.steps
         if limit := limits.reached(trace.steps):
             return limit
-        if walk.action_count > 1:
+        if walk.has_choice:
             last_choice = trace.steps
-        action = walk.sample(rng)
+        action = walk.choose(rng)
         if action is None:
             return Outcome.NO_ACTION
         if observer:
@@ -195,7 +196,7 @@ def _search(
         # Most first draws lead to a new state. The rest is listed only if one does not.
         actions = untried[-1]
         if actions is None:
-            action = walk.sample(rng)
+            action = walk.choose(rng)
         else:
             action = actions.pop() if actions else None
         if action is None:
@@ -219,8 +220,7 @@ def _search(
             walk.undo()
             tried = action
         if untried[-1] is None:
-            others = [other for other in walk.actions() if other != tried]
-            untried[-1] = [others[i] for i in rng.permutation(len(others))]
+            untried[-1] = [other for other in reversed(walk.ranked(rng)) if other != tried]
     return Outcome.SOLVED
 
 
@@ -248,18 +248,19 @@ def write_plan(path: Path | str, result: PlanResult) -> None:
     write_whole(Path(path), text)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file that is never seen unfinished."""
+    data = content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file():
         # A pipe or a device (/dev/stdout) cannot be replaced, only written to.
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(data)
         return
     # In the same folder, since a file can only be renamed within its file system; through
     # symbolic links, since a rename would replace the link itself.
     path = path.resolve()
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(data)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -236,6 +236,20 @@ class Walk:
         described = self.core.sample(rng.bit_generator.random_raw())
         return None if described is None else self._action(*described)
 
+    def choose(self, rng: np.random.Generator) -> Action | None:
+        """The action that an execution takes here; None if there is none."""
+        return self.sample(rng)
+
+    def ranked(self, rng: np.random.Generator) -> list[Action]:
+        """All derived actions, in the order in which a search should try them."""
+        actions = self.actions()
+        return [actions[i] for i in rng.permutation(len(actions))]
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether another action could be chosen here another time."""
+        return self.action_count > 1
+
     def explain(self) -> list[tuple[str, Action]]:
         """Each derived action with each rule that derives it, as text."""
         program = self.policy.program

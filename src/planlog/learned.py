@@ -1,0 +1,150 @@
+"""A policy that takes the best of the actions that its rules allow, by a trained network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from planlog import _core
+from planlog.lifting import Structure, action_relations, structure_of
+from planlog.policy import Policy, Walk
+from planlog.settings import Activation, Aggregation, NetworkSettings
+from planlog.task import Action, State, Task
+from planlog.template import TemplateSettings, template
+
+Weights = Mapping[str, npt.NDArray[np.float32]]
+
+# In the core's order.
+_ACTIVATIONS = (
+    Activation.IDENTITY,
+    Activation.TANH,
+    Activation.SIGMOID,
+    Activation.RELU,
+    Activation.LEAKY_RELU,
+)
+_AGGREGATIONS = (Aggregation.MAX, Aggregation.MEAN, Aggregation.SUM)
+
+
+class LearnedPolicy(Policy):
+    """The template of a policy with weights: it derives the same actions, and scores them."""
+
+    def __init__(
+        self,
+        rules: Policy,
+        template_settings: TemplateSettings,
+        network_settings: NetworkSettings,
+        weights: Weights,
+        *,
+        temperature: float | None = None,
+    ) -> None:
+        """The weights are those of `planlog.network.Network`, by name. With a temperature, actions
+        are drawn by the softmax of score / temperature."""
+        super().__init__(rules.domain, template(rules, template_settings).program)
+        if temperature is not None and not temperature > 0:
+            raise ValueError("the temperature must be positive")
+        self.rules = rules
+        self.temperature = temperature
+        self.network = _network(self, network_settings, weights)
+
+    def start(
+        self, task: Task, state: State | None = None, *, deadline: float | None = None
+    ) -> LearnedWalk:
+        """A walk on which actions have scores."""
+        self.check_task(task)
+        walk = LearnedWalk(self, task)
+        walk.set_deadline(deadline)
+        walk.restart(task.initial if state is None else state)
+        return walk
+
+
+class LearnedWalk(Walk):
+    """A walk that knows the scores of the derived actions; they are updated with every action."""
+
+    policy: LearnedPolicy
+
+    def __init__(self, policy: LearnedPolicy, task: Task, core: _core.Walk | None = None) -> None:
+        super().__init__(policy, task, core)
+        if core is None:
+            self.core.attach(policy.network)
+
+    def copy(self) -> LearnedWalk:
+        """An independent walk at the same place, with the same way to undo."""
+        return LearnedWalk(self.policy, self.task, self.core.copy())
+
+    def scores(self) -> dict[Action, float]:
+        """The derived actions with their scores, by schema and then by object."""
+        return {self._action(*described): score for described, score in self.core.scores()}
+
+    def choose(self, rng: np.random.Generator) -> Action | None:
+        """The action with the highest score (of equal ones the first by name), or one drawn by
+        the policy's temperature; None if there are none."""
+        temperature = self.policy.temperature
+        key = 0 if temperature is None else rng.bit_generator.random_raw()
+        described = self.core.best(temperature, key)
+        return None if described is None else self._action(*described)
+
+    def ranked(self, rng: np.random.Generator) -> list[Action]:
+        """All derived actions, the best first."""
+        scores = self.scores()
+        return sorted(scores, key=lambda action: (-scores[action], action))
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether another action could be chosen here another time."""
+        return self.policy.temperature is not None and self.action_count > 1
+
+
+def weight_shapes(
+    structure: Structure, settings: NetworkSettings, scores: frozenset[int]
+) -> dict[str, tuple[int, int]]:
+    """The names of a network's weights and their shapes."""
+
+    def dimension(relation: int) -> int:
+        return 1 if relation in scores or relation not in structure.derived else settings.width
+
+    shapes = {}
+    for i, rule in enumerate(structure.rules):
+        message = settings.width
+        if rule.head in scores and settings.score_width is not None:
+            message = settings.score_width
+        shapes[f"r{i}.H"] = (dimension(rule.head), message)
+        for j, relation in enumerate(rule.body):
+            shapes[f"r{i}.B{j}"] = (message, dimension(relation))
+    return shapes
+
+
+def _network(policy: Policy, settings: NetworkSettings, weights: Weights) -> _core.Network:
+    """The core's network for the actions of a policy; ValueError if the weights do not fit."""
+    scores = frozenset(action_relations(policy))
+    structure = structure_of(policy, scores)
+    shapes = weight_shapes(structure, settings, scores)
+    if set(shapes) != set(weights):
+        wrong = ", ".join(sorted(set(shapes) ^ set(weights))[:5])
+        raise ValueError(f"weights that are missing or not needed: {wrong}, ...")
+    for name, shape in shapes.items():
+        if weights[name].shape != shape:
+            raise ValueError(f"weight {name} has shape {weights[name].shape}, not {shape}")
+
+    def matrix(name: str) -> npt.NDArray[np.float32]:
+        return np.ascontiguousarray(weights[name], dtype=np.float32)
+
+    relations = range(len(structure.relations))
+    dimensions = [settings.width if r in structure.derived - scores else 1 for r in relations]
+    activations = [
+        _ACTIVATIONS.index(settings.score_activation if r in scores else settings.atom_activation)
+        for r in relations
+    ]
+    rules = [
+        (rule.number, matrix(f"r{i}.H"), [matrix(f"r{i}.B{j}") for j in range(len(rule.body))])
+        for i, rule in enumerate(structure.rules)
+    ]
+    return _core.Network(
+        policy.core,
+        dimensions,
+        rules,
+        _ACTIVATIONS.index(settings.message_activation),
+        activations,
+        _AGGREGATIONS.index(settings.aggregation),
+    )
