@@ -67,8 +67,8 @@ def _all_substitutions(policy: Policy, task: Task, state: State) -> list[Substit
             atom(rule.head, head),
             tuple(map(atom, rule.body, body)),
         )
-        for number, core_number in enumerate(policy.rule_numbers)
-        for rule in [found.rules[core_number]]
+        for number, network_rule in enumerate(structure_of(policy).rules)
+        for rule in [found.rules[network_rule.number]]
         for head, body in zip(rule.heads.tolist(), rule.bodies.tolist(), strict=True)
     ]
 
