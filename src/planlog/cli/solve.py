@@ -36,13 +36,16 @@ if TYPE_CHECKING:
 
 HELP = """Solve a task with a policy and print the plan.
 
-The policy is the rule file of --policy, or else the one that Planlog ships for the domain's
-name, or else "none": any applicable action. The plan goes to the standard output, or to
---plan-file; the file appears only once the plan is complete.
+The policy is the learned one of --model, or the rule file of --policy, or else what Planlog
+ships for the domain's name (rules, with a model if there is one), or else "none": any
+applicable action. A learned policy takes the best-scored action, rules alone draw one.
+The plan goes to the standard output, or to --plan-file; the file appears only once the plan
+is complete.
 
 **Examples**
 
     planlog solve domain.pddl p01.pddl --policy my-rules.dl
+    planlog solve domain.pddl p01.pddl --model my-model.safetensors
     planlog solve p01.pddl --plan-file sas_plan --time-limit 60
     planlog solve p01.pddl --json
 
@@ -63,6 +66,19 @@ def solve(
     policy: Annotated[
         str | None,
         typer.Option(metavar="FILE|none", help="Rule file, or `none` for all applicable actions."),
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Model file of a learned policy.")
+    ] = None,
+    no_model: Annotated[
+        bool, typer.Option("--no-model", help="Use the rules alone, without a model.")
+    ] = False,
+    sample: Annotated[
+        float | None,
+        typer.Option(
+            metavar="TEMPERATURE",
+            help="Draw actions by the softmax of score / TEMPERATURE, not the best.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the choice among derived actions.")] = 0,
     plan_file: Annotated[
@@ -95,6 +111,10 @@ def solve(
 ) -> None:
     start = time.monotonic()
     domain_file, problem_file = domain_and_problem(files)
+    if model is not None and policy is not None:
+        raise bad_usage("--model has rules of its own: give --policy or --model, not both")
+    if sample is not None and not sample > 0:
+        raise bad_usage("--sample: the temperature must be positive")
     if plan_file is not None:
         _check_writable(plan_file)
     with user_errors(as_json), catch_signals() as signals:
@@ -110,7 +130,12 @@ def solve(
             with _memory_limit(memory_limit):
                 domain = Domain.read(domain_file)
                 warn(domain.warnings)
-                chosen, name, shipped = _choose_policy(policy, domain)
+                if model is not None:
+                    chosen, name, shipped = _read_model(model, no_model, sample, domain)
+                else:
+                    chosen, name, shipped = _choose_policy(policy, domain)
+                    if shipped and not no_model:
+                        chosen, name = _add_model(chosen, name, shipped, sample)
                 warn(chosen.warnings)
                 task = domain.read_task(problem_file)
                 warn(task.warnings)
@@ -174,6 +199,37 @@ def _choose_policy(given: str | None, domain: Domain) -> tuple[Policy, str, str 
             "with --policy FILE, or --policy none for all applicable actions"
         )
         raise error
+
+
+def _read_model(
+    file: Path, rules_alone: bool, temperature: float | None, domain: Domain
+) -> tuple[Policy, str, None]:
+    """The learned policy of a file, or its rules alone; and what to call it."""
+    from planlog.model import Model
+
+    model = Model.read(file)
+    if rules_alone:
+        return model.rules_for(domain), f"rules of {file}", None
+    return model.policy(domain, temperature=temperature), str(file), None
+
+
+def _add_model(
+    rules: Policy, name: str, shipped: str, temperature: float | None
+) -> tuple[Policy, str]:
+    """The shipped model of a domain with its rules, if there is one that fits."""
+    from planlog import domains
+    from planlog.errors import ModelError
+    from planlog.model import Model
+
+    file = domains.model_path(shipped)
+    if file is None:
+        return rules, name
+    try:
+        learned = Model.read(file).policy(rules.domain, temperature=temperature)
+        return learned, f"{name}, learned"
+    except ModelError as error:
+        say(f"note: the rules are used alone: {error}")
+        return rules, name
 
 
 def _note(shipped: str, task: Task) -> None:

@@ -84,6 +84,12 @@ def policy_path(name: str, variant: str = "policy") -> Path:
     return path(name) / f"{variant}.dl"
 
 
+def model_path(name: str) -> Path | None:
+    """The trained model for the domain's policy, if there is one."""
+    file = path(name) / "model.safetensors"
+    return file if file.exists() else None
+
+
 def parameters(name: str) -> tuple[Size, ...]:
     """The sizes that the domain's generator takes."""
     return tuple(_GENERATORS[_known(name)].SIZES)
