@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 import re
+import subprocess
+import sys
 import zlib
 from collections.abc import Iterable, Mapping
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -443,3 +446,18 @@ def test_features_are_checked() -> None:
         network(circuit, {edge: torch.zeros(1, 2)})
     with pytest.raises(ValueError, match="near is not an input"):
         network(circuit, {edge: torch.zeros(2, 2), near: torch.zeros(2, 2)})
+
+
+# --- Something that is not planning --------------------------------------------------
+
+
+def test_the_example_learns_to_classify_graphs() -> None:
+    example = Path(__file__).parent.parent / "examples" / "graph_classification.py"
+    result = subprocess.run(
+        [sys.executable, example, "--graphs", "200"], capture_output=True, text=True, check=True
+    )
+    accuracies = re.search(r"accuracy: ([\d.]+)% on these, ([\d.]+)% on others", result.stdout)
+    assert accuracies is not None, result.stdout
+    seen, unseen = map(float, accuracies.groups())
+    assert seen > 95
+    assert unseen > 80  # by chance it would be about 55
