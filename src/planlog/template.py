@@ -66,6 +66,7 @@ def sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]:
     atoms = [*_inputs(domain), *(plain[r] for r in plain if r.source is Source.DERIVED)]
     arities = {n: names.new(f"arity_{n}", n) for n in sorted({atom.arity for atom in atoms})}
     edge = names.new("edge", 2)
+    edges = tuple(_edges(arities, edge)) if settings.layers else ()  # layers read them
     layers = [names.new(f"h{i}", 1) for i in range(settings.layers + 1)]
     heads = {rule.head.relation for rule in rules}
     actions = [Relation(a.name, a.arity, Source.ACTION) for a in domain.actions]
@@ -73,9 +74,9 @@ def sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]:
     titled: list[tuple[str, Iterable[Rule]]] = [
         ("the policy once more, without embeddings", _plain_rules(rules, plain)),
         ("atoms by their number of arguments", (_mapping(arities[a.arity], a) for a in atoms)),
-        ("objects of the same atom are neighbours", _edges(arities, edge)),
+        ("objects of the same atom are neighbours", edges),
         ("embeddings of objects", _first_layer(arities, layers[0])),
-        ("messages between neighbours", _layers(layers, edge, max(arities) > 1)),
+        ("messages between neighbours", _layers(layers, edge, bool(edges))),
         ("applicable actions", (_app(applicable[a], a, layers[-1]) for a in applicable)),
         ("the policy, with embeddings", (_extended(r, applicable, layers[-1]) for r in rules)),
     ]
@@ -124,6 +125,12 @@ def _mapping(head: Relation, body: Relation) -> Rule:
     return Rule(_atom(head), (_atom(body),))
 
 
+def _part(head: Literal, body: Relation) -> Rule:
+    """Some columns of a row in another relation; variables that occur only once start with `_`."""
+    terms = (term if term in head.terms else Variable(f"_{term}") for term in numbered(body.arity))
+    return Rule(head, (Literal(body, tuple(terms)),))
+
+
 def _inputs(domain: Domain) -> Iterator[Relation]:
     """What objects are told apart by: true and wanted atoms, and types.
 
@@ -142,14 +149,14 @@ def _edges(arities: Mapping[int, Relation], edge: Relation) -> Iterator[Rule]:
         for source in terms:
             for target in terms:
                 if source != target:
-                    yield Rule(Literal(edge, (source, target)), (_atom(relation),))
+                    yield _part(Literal(edge, (source, target)), relation)
 
 
 def _first_layer(arities: Mapping[int, Relation], layer: Relation) -> Iterator[Rule]:
     """An object's embedding comes from its atoms; atoms without arguments reach every object."""
     for n, relation in arities.items():
         for term in numbered(n):
-            yield Rule(Literal(layer, (term,)), (_atom(relation),))
+            yield _part(Literal(layer, (term,)), relation)
         if n == 0:
             every = _atom(Relation("object", 1, Source.TYPE))
             yield Rule(_atom(layer), (_atom(relation), every))
