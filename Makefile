@@ -8,8 +8,8 @@ SANITIZED ?= $(VENV)-sanitize
 
 bin := $(VENV)/bin
 pip := -m pip --disable-pip-version-check -qq install
-sources := pyproject.toml CMakeLists.txt $(wildcard core/*.[ch]pp core/pddl/*.[ch]pp)
-cpp := $(wildcard core/*.[ch]pp core/pddl/*.[ch]pp)
+sources := pyproject.toml CMakeLists.txt $(wildcard core/*.[ch]pp core/*/*.[ch]pp)
+cpp := $(wildcard core/*.[ch]pp core/*/*.[ch]pp)
 # The tools of the build come from the environment itself, so that every build after the
 # first only compiles what has changed. The package is installed in editable mode: changes of
 # Python files need no new installation.

@@ -13,9 +13,9 @@
 #include <memory>
 
 #include "batch.hpp"
-#include "circuit.hpp"
 #include "graph.hpp"
-#include "network.hpp"
+#include "network/circuit.hpp"
+#include "network/network.hpp"
 #include "pddl/pddl.hpp"
 #include "program.hpp"
 #include "state.hpp"

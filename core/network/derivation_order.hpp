@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "model.hpp"
+#include "../model.hpp"
 
 namespace planlog {
 

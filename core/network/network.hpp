@@ -13,7 +13,7 @@
 
 #include <vector>
 
-#include "model.hpp"
+#include "../model.hpp"
 
 namespace planlog {
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "graph.hpp"
+#include "../graph.hpp"
 
 namespace planlog {
 
