@@ -6,7 +6,7 @@ rules and atoms stand for does not matter here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -121,10 +121,11 @@ class Network(torch.nn.Module):
         if circuit.structure != self.structure:
             raise ValueError("the circuit was made for another program")
         values = _Values(self._inputs(circuit, features or {}))
+        weights = tuple(self._weights.parameters())  # looking up each one would take longer
         for step in circuit.steps:
             total: Tensor | None = None
             for part in step.parts:
-                term = part.place.sums(self._contribution(part, values))
+                term = part.place.sums(self._contribution(part, values, weights))
                 total = term if total is None else total + term
             assert total is not None
             activation = (
@@ -139,14 +140,16 @@ class Network(torch.nn.Module):
             for relation in sorted(self.structure.derived | set(circuit.inputs))
         }
 
-    def _contribution(self, part: PreparedPart, values: _Values) -> Tensor:
+    def _contribution(
+        self, part: PreparedPart, values: _Values, weights: Sequence[Tensor]
+    ) -> Tensor:
         """The sum's term of one rule for each node it derives, (nodes, head's dimension)."""
         matrix, factors = self._rules[part.rule]
-        head = self._weights[matrix]
+        head = weights[matrix]
         messages = torch.zeros((1, head.shape[1]), dtype=self._dtype)
         for literal, factor in zip(part.literals, factors, strict=True):
             rows = values.rows(literal.relation, literal.low, literal.high)
-            weight = self._weights[factor].T
+            weight = weights[factor].T
             if literal.project_first:
                 messages = messages + literal.lists.sums(rows @ weight)
             else:
@@ -163,8 +166,7 @@ class Network(torch.nn.Module):
             case Aggregation.MEAN:
                 sums = part.taken.sums(activation(messages))
                 aggregated = sums / part.taken.lengths.to(self._dtype)
-        result: Tensor = aggregated @ head.T
-        return result
+        return aggregated @ head.T
 
     def _inputs(
         self, circuit: PreparedCircuit, features: Mapping[int, Tensor]

@@ -34,3 +34,60 @@ class NetworkSettings:
     aggregation: Aggregation = Aggregation.MAX
     score_activation: Activation = Activation.IDENTITY  # in the place of the atom's
     score_width: int | None = None  # dimension of the messages to scores; None: `width`
+
+
+class Loss(Enum):
+    """What training makes small."""
+
+    BINARY = "binary"  # cross-entropy of each derived action's score: is it optimal here?
+    LISTWISE = "listwise"  # -log of the softmax's share of the optimal ones among the derived
+
+
+class Schedule(Enum):
+    """How the learning rate goes on from its first value."""
+
+    CONSTANT = "constant"
+    COSINE = "cosine"  # down to 0 at the end, as half a wave
+
+
+class Keep(Enum):
+    """Which of the weights on the way are the result."""
+
+    LOSS = "loss"  # those of the smallest loss
+    F1 = "f1"  # those that tell optimal actions, by scores above 0, with the highest F1
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How a network is trained."""
+
+    loss: Loss = Loss.LISTWISE
+    epochs: int = 200  # passes over all decisions
+    batch: int | None = None  # decisions for each update of the weights; None: all
+    learning_rate: float = 0.01
+    schedule: Schedule = Schedule.COSINE
+    keep: Keep = Keep.LOSS
+    # Whether to leave out states in which every derived action is optimal, or none: the listwise
+    # loss learns nothing from them.
+    only_informative: bool = True
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or (self.batch is not None and self.batch < 1):
+            raise ValueError("epochs and batches must be positive")
+        if not self.learning_rate > 0:
+            raise ValueError("the learning rate must be positive")
+
+
+PRESETS = {
+    "default": TrainingSettings(),
+    # The paper says no size of batches.
+    "paper": TrainingSettings(
+        loss=Loss.BINARY,
+        epochs=100,
+        batch=256,
+        learning_rate=1e-4,
+        schedule=Schedule.CONSTANT,
+        keep=Keep.F1,
+        only_informative=False,
+    ),
+}

@@ -1,0 +1,218 @@
+"""What a network is trained on: the labelled states as decisions between nodes of a circuit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from planlog.labels import Labels, label
+from planlog.lifting import (
+    Circuit,
+    CircuitBuilder,
+    Part,
+    Sharing,
+    SpaceNodes,
+    Step,
+    action_relations,
+)
+from planlog.policy import Policy
+from planlog.settings import Aggregation, TrainingSettings
+from planlog.statespace import OnProgress, StateSpace
+
+Ids = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Distinct sets of actions to choose from; decision i has the entries `offsets[i]` up to
+    `offsets[i + 1]`.
+
+    An entry stands for all actions of a state whose scores are the same node and that are alike
+    optimal or not. The entries of a decision are sorted.
+    """
+
+    states: npt.NDArray[np.int64]  # (decisions,): in how many labelled states it is to be made
+    offsets: npt.NDArray[np.int64]  # (decisions + 1,)
+    relations: Ids  # (entries,)
+    nodes: Ids  # (entries,)
+    optimal: npt.NDArray[np.bool_]  # (entries,)
+    actions: npt.NDArray[np.int64]  # (entries,): how many actions of a state it stands for
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    @property
+    def owners(self) -> npt.NDArray[np.int64]:
+        """The decision of each entry: (entries,)."""
+        return np.repeat(np.arange(len(self)), self.offsets[1:] - self.offsets[:-1])
+
+    def only(self, chosen: npt.NDArray[np.int64]) -> Decisions:
+        """Some of the decisions, in the given order."""
+        lengths = (self.offsets[1:] - self.offsets[:-1])[chosen]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        entries = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
+        return Decisions(
+            self.states[chosen],
+            offsets,
+            self.relations[entries],
+            self.nodes[entries],
+            self.optimal[entries],
+            self.actions[entries],
+        )
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Decisions, and the circuit that computes the scores of their actions."""
+
+    circuit: Circuit
+    decisions: Decisions
+    labelled: int  # states with a label, also those that were left out
+
+    def batch(self, chosen: npt.NDArray[np.int64]) -> TrainingData:
+        """Some of the decisions with only that part of the circuit that they need."""
+        decisions = self.decisions.only(chosen)
+        wanted = {
+            relation: decisions.nodes[decisions.relations == relation]
+            for relation in np.unique(decisions.relations).tolist()
+        }
+        circuit, renumbered = restricted(self.circuit, wanted)
+        nodes = decisions.nodes.copy()
+        for relation, numbers in wanted.items():
+            nodes[decisions.relations == relation] = renumbered[relation][numbers]
+        return replace(self, circuit=circuit, decisions=replace(decisions, nodes=nodes))
+
+
+def gather(
+    policy: Policy,
+    spaces: Iterable[StateSpace],
+    aggregation: Aggregation,
+    settings: TrainingSettings,
+    *,
+    on_progress: OnProgress | None = None,
+) -> TrainingData:
+    """The data of all labelled states of some spaces, for the network of a policy (a template).
+
+    Spaces are those of all applicable actions. `on_progress` is told the number of states so far.
+    """
+    sharing = Sharing.SETS if aggregation is Aggregation.MAX else Sharing.MULTISETS
+    builder = CircuitBuilder(policy, sharing, action_relations(policy))
+    labelled = 0
+
+    def so_far(states: int) -> None:
+        if on_progress:
+            on_progress(labelled + states)
+
+    for space in spaces:
+        labels = label(space, policy)
+        chosen = informative(labels) if settings.only_informative else np.ones(len(labels), bool)
+        builder.add_space(space, labels.states[chosen], on_progress=so_far)
+        labelled += len(labels)
+    lifted = builder.finish()
+    return TrainingData(lifted.circuit, decisions_of(lifted.spaces), labelled)
+
+
+def informative(labels: Labels) -> npt.NDArray[np.bool_]:
+    """The states in which the policy derives optimal and other actions: (labelled states,)."""
+    owners = np.repeat(np.arange(len(labels)), np.diff(labels.offsets))
+
+    def has(actions: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        return np.bincount(owners[actions], minlength=len(labels)) > 0
+
+    found: npt.NDArray[np.bool_] = has(labels.derived & labels.optimal) & has(
+        labels.derived & ~labels.optimal
+    )
+    return found
+
+
+def decisions_of(spaces: Sequence[SpaceNodes]) -> Decisions:
+    """The distinct decisions of some states; states without derived actions give none."""
+    rows: dict[bytes, int] = {}  # the entries of a decision, as bytes, and how often it occurs
+    for space in spaces:
+        entries = np.empty((len(space.nodes), 3), dtype=np.int64)
+        entries[:, 0] = space.relations
+        entries[:, 1] = space.nodes
+        entries[:, 2] = space.space.optimal[space.transitions]
+        owners = np.repeat(np.arange(len(space.states)), np.diff(space.offsets))
+        order = np.lexsort((*entries.T[::-1], owners))
+        entries = np.ascontiguousarray(entries[order])
+        for begin, end in zip(space.offsets[:-1].tolist(), space.offsets[1:].tolist(), strict=True):
+            if begin < end:
+                key = entries[begin:end].tobytes()
+                rows[key] = rows.get(key, 0) + 1
+    found = [np.frombuffer(key, dtype=np.int64).reshape(-1, 3) for key in rows]
+    distinct = [np.unique(entries, axis=0, return_counts=True) for entries in found]
+    entries = np.concatenate([np.zeros((0, 3), np.int64), *(values for values, _ in distinct)])
+    return Decisions(
+        states=np.array(list(rows.values()), dtype=np.int64),
+        offsets=np.cumsum([0, *(len(values) for values, _ in distinct)], dtype=np.int64),
+        relations=entries[:, 0].astype(np.uint32),
+        nodes=entries[:, 1].astype(np.uint32),
+        optimal=entries[:, 2].astype(np.bool_),
+        actions=np.concatenate([np.zeros(0, np.int64), *(counts for _, counts in distinct)]),
+    )
+
+
+def restricted(
+    circuit: Circuit, wanted: Mapping[int, Ids]
+) -> tuple[Circuit, dict[int, npt.NDArray[np.int64]]]:
+    """The part of a circuit that some nodes depend on, and for each derived relation the new
+    numbers of its nodes, which are in the same order."""
+    sizes = {step.relation: step.last for step in circuit.steps}
+    needed = {relation: np.zeros(size, dtype=np.bool_) for relation, size in sizes.items()}
+    for relation, outputs in wanted.items():
+        needed[relation][outputs] = True
+    kept: list[list[tuple[Part, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]] = []
+    for step in reversed(circuit.steps):
+        kept.append([])
+        for part in step.parts:
+            nodes = needed[step.relation][step.first + part.nodes]
+            uses = np.repeat(nodes, np.diff(part.offsets))
+            messages = np.zeros(len(part.children), dtype=np.bool_)
+            messages[part.messages[uses]] = True
+            for column, relation in enumerate(circuit.structure.rules[part.rule].body):
+                if relation in needed:
+                    needed[relation][part.children[messages, column]] = True
+            kept[-1].append((part, nodes, messages))
+    numbers = {relation: np.cumsum(mask) - 1 for relation, mask in needed.items()}
+
+    steps = []
+    for step, parts in zip(circuit.steps, reversed(kept), strict=True):
+        before = int(needed[step.relation][: step.first].sum())
+        size = int(needed[step.relation][step.first : step.last].sum())
+        chosen = tuple(
+            _restricted(circuit, step, part, nodes, messages, numbers, before)
+            for part, nodes, messages in parts
+            if nodes.any()
+        )
+        if size:
+            steps.append(Step(step.relation, before, before + size, chosen))
+    return replace(circuit, steps=tuple(steps)), numbers
+
+
+def _restricted(
+    circuit: Circuit,
+    step: Step,
+    part: Part,
+    nodes: npt.NDArray[np.bool_],
+    messages: npt.NDArray[np.bool_],
+    numbers: Mapping[int, npt.NDArray[np.int64]],
+    before: int,
+) -> Part:
+    lengths = np.diff(part.offsets)
+    children = part.children[messages]
+    body = circuit.structure.rules[part.rule].body
+    for column, relation in enumerate(body):
+        if relation in numbers:
+            children[:, column] = numbers[relation][children[:, column]]
+    uses = part.messages[np.repeat(nodes, lengths)]
+    return Part(
+        rule=part.rule,
+        children=children,
+        nodes=(numbers[step.relation][step.first + part.nodes[nodes]] - before).astype(np.uint32),
+        offsets=np.concatenate(([0], np.cumsum(lengths[nodes]))).astype(np.uint32),
+        messages=(np.cumsum(messages) - 1)[uses].astype(np.uint32),
+    )
