@@ -20,8 +20,10 @@ from planlog.cli.demo import demo
 from planlog.cli.doctor import doctor
 from planlog.cli.exits import ExitCode, emit
 from planlog.cli.generate import generate
+from planlog.cli.info import info
 from planlog.cli.solve import solve
 from planlog.cli.template import template
+from planlog.cli.train import train
 from planlog.cli.validate import validate
 
 app = typer.Typer(
@@ -36,6 +38,8 @@ app.command()(solve)
 app.command()(validate)
 app.command()(check)
 app.command()(template)
+app.command()(info)
+app.command()(train)
 app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})(generate)
 app.command()(doctor)
 app.command()(demo)

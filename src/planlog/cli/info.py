@@ -1,0 +1,129 @@
+"""`planlog info`: what a model file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planlog.cli.exits import emit, emit_json, user_errors
+from planlog.cli.wording import many
+
+if TYPE_CHECKING:
+    from planlog.model import Model
+
+HELP = """Print what a model file holds: rules, settings, and how it was made.
+
+**Examples**
+
+    planlog info model.safetensors
+    planlog info model.safetensors --json
+
+**Exit codes**: 0 done, 31 bad input, 36 bad usage.
+"""
+
+# What is shown of long lists; --json has all of everything.
+MOST_ITEMS = 12
+
+
+def info(
+    file: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file.", show_default=False)],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of text.")
+    ] = False,
+) -> None:
+    with user_errors(as_json):
+        from planlog.model import Model
+
+        model = Model.read(file)
+        size = file.stat().st_size
+    if as_json:
+        emit_json({"outcome": "done", "file": str(file), **_facts(model, size)})
+    else:
+        emit(_printable("\n".join(_text(model, size))))
+
+
+info.__doc__ = HELP
+
+
+def _facts(model: Model, size: int) -> dict[str, Any]:
+    """The description, with the size of what it describes."""
+    numbers = sum(weight.size for weight in model.weights.values())
+    weights = {"matrices": len(model.weights), "numbers": numbers}
+    return {"bytes": size, "weights": weights, **model.describe()}
+
+
+def _text(model: Model, size: int) -> Iterator[str]:
+    facts = _facts(model, size)
+    matrices = many(facts["weights"]["matrices"], "matrix").replace("matrixs", "matrices")
+    network = {**facts["template"], **facts["network"]}
+    if network["score_width"] is None:
+        network["score_width"] = network["width"]
+    overview = {
+        "domain": model.domain,
+        "signature": model.signature_hash,
+        "weights": f"{matrices}, {many(facts['weights']['numbers'], 'number')}",
+        "file": f"{many(size, 'byte')}, format {facts['format']}",
+        "made with": ", ".join(f"{name} {version}" for name, version in model.versions.items()),
+    }
+    yield from _rows(overview, "")
+    yield from ("", "network", *_rows(network, "  "))
+    if model.training:
+        yield from ("", "training", *_rows(model.training, "  "))
+    yield from ("", "rules")
+    rules = "none: all applicable actions" if model.rules is None else model.rules
+    yield from (f"  {line}".rstrip() for line in rules.strip("\n").splitlines())
+
+
+def _rows(values: Mapping[str, Any], indent: str) -> Iterator[str]:
+    """A line for each value, and more for those that hold others."""
+    width = max((len(key) for key, value in values.items() if not _is_nested(value)), default=0)
+    for key, value in values.items():
+        name = key.replace("_", " ")
+        if not _is_nested(value):
+            yield f"{indent}{name:<{width}}  {_plain(value)}".rstrip()
+        elif isinstance(value, dict):
+            yield f"{indent}{name}"
+            yield from _rows(value, indent + "  ")
+        else:
+            yield f"{indent}{name}"
+            for item in _shortened(value):
+                if isinstance(item, dict) and not any(map(_is_nested, item.values())):
+                    item = ", ".join(f"{k.replace('_', ' ')} {_plain(v)}" for k, v in item.items())
+                yield f"{indent}  {_plain(item)}"
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether it needs lines of its own: an object with entries, or a list with such or lists."""
+    if isinstance(value, list):
+        return any(isinstance(item, (dict, list)) for item in value)
+    return isinstance(value, dict) and bool(value)
+
+
+def _plain(value: Any) -> str:
+    if value is None or value == {} or value == []:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return ", ".join(map(_plain, _shortened(value)))
+    return str(value)
+
+
+def _shortened(values: list[Any]) -> list[Any]:
+    """Of a long list the beginning and the end."""
+    if len(values) <= MOST_ITEMS:
+        return values
+    half = MOST_ITEMS // 2
+    return [*values[:half], f"… ({len(values) - 2 * half:,} more)", *values[-half:]]
+
+
+def _printable(text: str) -> str:
+    """Without characters by which a file could play tricks on a terminal."""
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
