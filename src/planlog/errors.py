@@ -74,6 +74,10 @@ class ModelError(PlanlogError):
     """A model file that cannot be used, or not for this domain."""
 
 
+class NothingToLearnError(PlanlogError):
+    """Tasks without a state in which the policy has a choice between good and bad actions."""
+
+
 class UnknownNameError(PlanlogError):
     """A name (of an object, predicate, action, domain) that does not exist here."""
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import torch
 
 from planlog.decisions import gather
+from planlog.errors import NothingToLearnError
 from planlog.labels import PAPER_TASKS, select_training
 from planlog.lifting import action_relations, structure_of
 from planlog.model import Model, present_versions, signature_of
@@ -24,10 +25,6 @@ from planlog.task import Task
 from planlog.template import TemplateSettings, template
 from planlog.training import OnProgress as OnEpoch
 from planlog.training import train
-
-
-class NothingToLearnError(ValueError):
-    """The tasks have no state in which the policy has a choice between good and bad actions."""
 
 
 class Stage(Enum):

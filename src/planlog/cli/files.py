@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,3 +42,13 @@ def choose_policy(given: str, domain: Domain) -> tuple[Policy, str, str | None]:
         raise UnknownNameError(f"no policy is shipped for the domain '{domain.name}'")
     file = domains.policy_path(shipped, variant or "policy")
     return Policy.read(file, domain), f"shipped: {shipped}/{file.name}", shipped
+
+
+def check_writable(file: Path, option: str) -> None:
+    """Say at once what would otherwise be found out after the work is done."""
+    if file.is_dir():
+        raise bad_usage(f"{option}: {file} is a folder")
+    if not file.parent.is_dir():
+        raise bad_usage(f"{option}: there is no folder {file.parent}")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise bad_usage(f"{option}: {file} cannot be written")

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from planlog.cli.wording import plural
@@ -16,8 +16,10 @@ from planlog.cli.wording import plural
 if TYPE_CHECKING:
     from planlog.check import Stage
     from planlog.execution import Observer
+    from planlog.learn import Stage as LearningStage
     from planlog.policy import Walk
     from planlog.task import Action, Task
+    from planlog.training import Progress as Epoch
 
 
 class Progress:
@@ -100,6 +102,48 @@ class TasksProgress:
         self._bar.update(self._line, completed=tasks)
 
     def __enter__(self) -> TasksProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+
+class TrainingProgress:
+    """A bar of the epochs; nothing at all when this is not a terminal."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        self._bar = Bar(
+            BarColumn(),
+            TextColumn("{task.fields[what]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._line = self._bar.add_task("", total=None, what="")
+
+    def on_stage(self, stage: LearningStage, states: int) -> None:
+        """Before the training begins."""
+        self._bar.update(self._line, what=f"{stage.value}: {states:,} states")
+
+    def on_epoch(self, done: Epoch) -> None:
+        """After each epoch."""
+        self._bar.update(
+            self._line,
+            total=done.epochs,
+            completed=done.epoch,
+            what=f"epoch {done.epoch}: loss {done.loss:.4g}, right in {done.accuracy:.1%}",
+        )
+
+    def __enter__(self) -> TrainingProgress:
         self._bar.start()
         return self
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import resource
 import time
@@ -24,7 +23,7 @@ from planlog.cli.exits import (
     user_errors,
     warn,
 )
-from planlog.cli.files import domain_and_problem
+from planlog.cli.files import check_writable, domain_and_problem
 from planlog.cli.progress import Progress, Trace
 from planlog.cli.wording import as_number, plural
 from planlog.errors import RuleError
@@ -116,7 +115,7 @@ def solve(
     if sample is not None and not sample > 0:
         raise bad_usage("--sample: the temperature must be positive")
     if plan_file is not None:
-        _check_writable(plan_file)
+        check_writable(plan_file, "--plan-file")
     with user_errors(as_json), catch_signals() as signals:
         try:
             import numpy as np
@@ -278,17 +277,6 @@ def _reserved_memory() -> int | None:
         return None
     found = re.search(r"^VmData:\s*(\d+) kB", status, re.MULTILINE)
     return int(found[1]) * 1024 if found else None
-
-
-def _check_writable(plan_file: Path) -> None:
-    """Say at once what would otherwise be found out after the work is done."""
-    if plan_file.is_dir():
-        raise bad_usage(f"--plan-file: {plan_file} is a folder")
-    folder = plan_file.parent
-    if not folder.is_dir():
-        raise bad_usage(f"--plan-file: there is no folder {folder}")
-    if not os.access(plan_file if plan_file.exists() else folder, os.W_OK):
-        raise bad_usage(f"--plan-file: {plan_file} cannot be written")
 
 
 def _is_valid(domain_file: Path, problem_file: Path, result: PlanResult) -> bool:
