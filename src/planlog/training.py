@@ -65,8 +65,8 @@ def train(
     `resume` needs to go on from there; the training then ends with the weights that it would have
     had without a break.
     """
-    if not len(data.decisions):
-        raise ValueError("there is nothing to learn: no state offers a choice")
+    if not data.decisions.optimal.any():
+        raise ValueError("there is nothing to learn: the policy derives no optimal action")
     with _one_thread():
         training = _Training(data, network, settings, seed)
         if resume is not None:
