@@ -82,8 +82,9 @@ class Model:
         weights: Weights,
         *,
         training: Mapping[str, Any] | None = None,
+        versions: Mapping[str, str] | None = None,
     ) -> Model:
-        """The model of a policy with weights, which must fit it."""
+        """The model of a policy with weights, which must fit; `versions` of what else made it."""
         model = cls(
             domain=rules.domain.name,
             signature=signature_of(rules, template),
@@ -92,7 +93,7 @@ class Model:
             network=network,
             weights=weights,
             training=training or {},
-            versions=present_versions(),
+            versions={**present_versions(), **(versions or {})},
         )
         model.policy(rules.domain)
         return model
