@@ -15,6 +15,8 @@ cpp := $(wildcard core/*.[ch]pp core/*/*.[ch]pp)
 # Python files need no new installation.
 build_tools := scikit-build-core nanobind cmake ninja
 install := --no-build-isolation --editable
+# First, since the newest release may bring gigabytes for graphics cards.
+torch := torch==2.13.0
 path := PATH="$(abspath $(bin)):$$PATH"
 
 # Tests of the core that the sanitizers watch; the whole suite would take too long under them.
@@ -22,14 +24,15 @@ sanitized_tests ?= $(wildcard $(addprefix tests/test_, execution.py evaluation_o
                      graph.py labels.py pddl_errors.py pddl_fuzz.py policies_clingo.py statespace.py \
                      successors_oracle.py walk.py))
 
-.PHONY: help demo test lint format sanitize benchmark clean
+.PHONY: help demo test lint format sanitize models benchmark clean
 
 help:
-	@echo "make demo       generate tasks of each domain, solve them, validate the plans"
+	@echo "make demo       solve tasks of each domain with rules, then learn to solve them well"
 	@echo "make test       check style and types, build without warnings, run all tests"
 	@echo "make lint       only check style and types"
 	@echo "make format     bring all sources into the common form"
 	@echo "make sanitize   run the tests of the core under the address and UB sanitizers"
+	@echo "make models     train the models that come with the domains"
 	@echo "make benchmark  measure the speed against other implementations"
 	@echo "make clean      remove everything that the others have made"
 
@@ -60,6 +63,23 @@ sanitize: $(SANITIZED)/.installed
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PLANLOG_TEST_PROFILE=sanitize \
 	$(SANITIZED)/bin/python -m pytest -q -n 2 -m "not slow" $(sanitized_tests)
 
+# The models that come with Planlog. Small Rover tasks offer few choices, so there it takes more
+# of them, and larger ones.
+domain_models := $(addprefix model-, blocksworld ferry rover satellite)
+models: $(domain_models)
+model-blocksworld: learning := --max-states 26000
+model-ferry:       learning := --max-states 11000
+model-satellite:   learning := --max-states 19000
+model-rover:       learning := --limit 30000 --max-tasks 60
+model-rover:       seeds := 0 1 2 3
+seeds := 0
+$(domain_models): model-%: $(VENV)/.installed
+	@rm -rf build/tasks-$*
+	@for seed in $(seeds); do \
+	  $(bin)/planlog generate $* --split training --seed $$seed --out build/tasks-$*/$$seed; done
+	$(bin)/planlog train build/tasks-$*/0/domain.pddl build/tasks-$*/*/p*.pddl $(learning) \
+	  --out src/planlog/domains/$*/model.safetensors
+
 benchmark: $(VENV)/.dev
 	$(bin)/python benchmarks/speed.py
 
@@ -75,16 +95,16 @@ $(bin)/python:
 
 $(VENV)/.installed: $(sources) | $(bin)/python
 	@echo "building and installing planlog into $(VENV)"
-	@$(bin)/python $(pip) $(build_tools)
-	@$(path) $(bin)/python $(pip) $(install) .
+	@$(bin)/python $(pip) $(build_tools) $(torch)
+	@$(path) $(bin)/python $(pip) $(install) '.[train]'
 	@touch $@
 
 # What contributors need besides: all tools and oracles of the tests, and a build in which
 # every warning is an error.
 $(VENV)/.dev: $(sources) | $(bin)/python
 	@echo "building and installing planlog and the tools of its tests into $(VENV)"
-	@$(bin)/python $(pip) $(build_tools)
-	@$(path) $(bin)/python $(pip) $(install) '.[dev]' -C cmake.define.PLANLOG_WERROR=ON
+	@$(bin)/python $(pip) $(build_tools) $(torch)
+	@$(path) $(bin)/python $(pip) $(install) '.[dev,train,report]' -C cmake.define.PLANLOG_WERROR=ON
 	@touch $(VENV)/.installed $@
 
 # Only planlog itself is installed here; the other packages are those of $(VENV).

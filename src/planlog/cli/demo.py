@@ -10,13 +10,17 @@ import typer
 from planlog.cli.exits import ExitCode, emit, user_errors
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from planlog.policy import Policy
-    from planlog.task import Domain
+    from planlog.task import Domain, Task
 
-HELP = """Generate tasks of each shipped domain, solve them, validate the plans, print a table.
+HELP = """Solve tasks of each shipped domain with a few rules, then learn to solve them well.
 
-The tasks grow from the smallest of the split "easy" to the largest of "hard". One file of a
-few rules serves all tasks of a domain.
+First, tasks are generated that grow from the smallest of the split "easy" to the largest of
+"hard"; the rules of a domain solve them all, and the plans are validated. Then a model is
+trained on tiny tasks of one domain, and its plans are set beside those of the rules alone and
+the shortest ones there are.
 
 **Examples**
 
@@ -29,6 +33,11 @@ few rules serves all tasks of a domain.
 ROW = "{:<12}{:>6}   {:<7}{:>9}{:>8}{:>9}{:>9}   {}"
 # Split, and whether its first or last task.
 SIZES = [("easy", 0), ("easy", -1), ("medium", -1), ("hard", 0), ("hard", -1)]
+
+# Of the second part: the tasks are so small that their shortest plans can be found.
+LEARNING_ROW = "{:<12}{:>8}{:>14}{:>16}{:>12}"
+LEARNING_BLOCKS = [5, 6, 6, 7, 7, 7, 8, 8]
+MOST_STATES = 1_000_000
 
 
 def demo(seed: Annotated[int, typer.Option(min=0, help="Of tasks and plans.")] = 0) -> None:
@@ -46,13 +55,16 @@ def demo(seed: Annotated[int, typer.Option(min=0, help="Of tasks and plans.")] =
             policy = Policy.read(domains.policy_path(name), domain)
             heading = [name, len(policy.program.rules) if policy.program else 0]
             for split, which in SIZES:
-                cells, good = _row(domain, policy, name, split, which, seed)
+                cells, is_valid = _row(domain, policy, name, split, which, seed)
                 emit(ROW.format(*heading, *cells))
                 heading = ["", ""]
                 tasks += 1
-                failed += not good
-    verdict = f"{failed} NOT solved by a valid plan" if failed else "all solved, all plans valid"
-    emit(f"\n{tasks} tasks in {time.monotonic() - start:.1f} s: {verdict}")
+                failed += not is_valid
+        verdict = (
+            f"{failed} NOT solved by a valid plan" if failed else "all solved, all plans valid"
+        )
+        emit(f"\n{tasks} tasks in {time.monotonic() - start:.1f} s: {verdict}\n")
+        failed += not _learn(seed)
     raise typer.Exit(ExitCode.NO_PLAN if failed else ExitCode.SUCCESS)
 
 
@@ -87,3 +99,75 @@ def _row(
         f"{seconds:.2f}",
         "valid" if valid else "NOT VALID",
     ], valid
+
+
+def _learn(seed: int) -> bool:
+    """Train on tiny Blocksworld tasks, and compare plan lengths; whether all plans are valid."""
+    from planlog import domains
+    from planlog.policy import Policy
+    from planlog.statespace import expand
+    from planlog.task import Domain
+
+    folder = domains.path("blocksworld")
+    domain = Domain.read(folder / "domain.pddl")
+    rules = Policy.read(domains.policy_path("blocksworld"), domain)
+    learned = _train(rules, seed)
+    emit(LEARNING_ROW.format("blocksworld", "blocks", "rules alone", "with the model", "optimum"))
+    totals = [0.0, 0.0, 0.0]
+    good = True
+    for number, blocks in enumerate(LEARNING_BLOCKS):
+        ((_, text),) = domains.generate(
+            "blocksworld", seed=seed + 100 + number, sizes={"blocks": blocks}
+        )
+        task = domain.parse_task(text)
+        drawn = [_plan(rules, task, text, folder, s) for s in range(3)]
+        chosen, valid = _plan(learned, task, text, folder, 0)
+        optimum = int(expand(task, limit=MOST_STATES, stop_at_goal=True).goal_distances[0])
+        row = [sum(length for length, _ in drawn) / len(drawn), chosen, optimum]
+        good = good and valid and all(drawn_valid for _, drawn_valid in drawn)
+        totals = [total + value for total, value in zip(totals, row, strict=True)]
+        emit(LEARNING_ROW.format("", blocks, f"{row[0]:.1f}", chosen, optimum))
+    emit(LEARNING_ROW.format("together", "", *(f"{t:.1f}" if t % 1 else int(t) for t in totals)))
+    return good
+
+
+def _train(rules: Policy, seed: int) -> Policy:
+    """A policy learned from tiny tasks; the shipped one where training is not installed."""
+    import importlib.util
+
+    from planlog import domains
+
+    if importlib.util.find_spec("torch") is None:
+        from planlog.model import Model
+
+        emit("Training needs torch (pip install 'planlog[train]'); this is the shipped model:\n")
+        file = domains.model_path("blocksworld")
+        assert file is not None
+        return Model.read(file).policy(rules.domain)
+    from planlog.labels import PAPER_STATES
+    from planlog.learn import LearningSettings, learn
+
+    texts = domains.generate("blocksworld", seed=seed, split="training")
+    tasks = [rules.domain.parse_task(text) for _, text in texts]
+    start = time.monotonic()
+    settings = LearningSettings(max_states=PAPER_STATES["blocksworld"])
+    model = learn(rules, tasks, settings, seed=seed).model
+    made_from = model.training
+    emit(
+        f"Learned in {time.monotonic() - start:.1f} s which of the allowed actions are best, from "
+        f"{made_from['labelled_states']:,} states of {len(made_from['tasks'])} tiny tasks\n"
+    )
+    return model.policy(rules.domain)
+
+
+def _plan(policy: Policy, task: Task, text: str, folder: Path, seed: int) -> tuple[int, bool]:
+    """The length of a plan, and whether it is one."""
+    import numpy as np
+
+    from planlog.execution import execute, format_plan
+    from planlog.validate import validate
+
+    result = execute(policy, task, rng=np.random.default_rng(seed), time_limit=60)
+    plan = format_plan(result.actions, cost=result.cost, unit_cost=result.unit_cost)
+    domain_text = (folder / "domain.pddl").read_text(encoding="utf-8")
+    return len(result.actions), result.solved and validate(domain_text, text, plan).valid
