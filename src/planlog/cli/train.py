@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
-import json
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import planlog
+from planlog.cli.checkpoint import Checkpoint
 from planlog.cli.exits import (
     ExitCode,
     bad_usage,
@@ -27,10 +31,21 @@ from planlog.cli.files import check_writable, choose_policy
 from planlog.cli.progress import TrainingProgress
 from planlog.cli.wording import many, percent
 from planlog.errors import NothingToLearnError
+from planlog.settings import (
+    PRESETS,
+    Activation,
+    Aggregation,
+    Keep,
+    Loss,
+    NetworkSettings,
+    Schedule,
+    TrainingSettings,
+)
 
 if TYPE_CHECKING:
     from planlog.learn import Learned, LearningSettings
     from planlog.model import Model
+    from planlog.policy import Policy
 
 HELP = """Learn which of the actions that rules allow are best, and write a model file.
 
@@ -51,6 +66,8 @@ input, 34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM 
 so far is written if there is one).
 """
 
+CURVES = (".png", ".pdf", ".svg")
+
 
 def train(
     domain_file: Annotated[
@@ -69,20 +86,34 @@ def train(
         str, typer.Option(metavar="NAME", help="`default`, or `paper`: as the paper says.")
     ] = "default",
     layers: Annotated[
-        int, typer.Option(metavar="L", min=0, help="Rounds of messages between objects.")
+        int, typer.Option(metavar="L", min=0, max=100, help="Rounds of messages between objects.")
     ] = 1,
-    width: Annotated[
-        int | None, typer.Option(metavar="H", min=1, help="Dimension of embeddings (16).")
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Passes over the data.")
-    ] = None,
-    learning_rate: Annotated[
-        float | None, typer.Option(metavar="X", help="Of the first steps.")
-    ] = None,
     over_derived: Annotated[
         bool, typer.Option("--over-derived", help="Messages along derived predicates too.")
     ] = False,
+    width: Annotated[int, typer.Option(metavar="H", min=1, help="Dimension of vectors.")] = 16,
+    aggregation: Annotated[
+        Aggregation, typer.Option(help="How messages are taken together.")
+    ] = Aggregation.MAX,
+    activation: Annotated[
+        Activation, typer.Option(help="Of messages and atoms.")
+    ] = Activation.TANH,
+    loss: Annotated[Loss | None, typer.Option(help="What is made small.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Passes over the data.")
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Distinct decisions for each update.")
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(metavar="X", help="Of the first updates.")
+    ] = None,
+    schedule: Annotated[
+        Schedule | None, typer.Option(help="How the learning rate goes on.")
+    ] = None,
+    keep: Annotated[
+        Keep | None, typer.Option(help="The weights with the best of this are the result.")
+    ] = None,
     limit: Annotated[
         int, typer.Option(metavar="N", min=2, help="Learn from tasks with fewer states.")
     ] = 10_000,
@@ -98,63 +129,102 @@ def train(
     ] = False,
     curve: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw the learning curve (PNG, PDF) here."),
+        typer.Option(metavar="FILE", help="Draw the learning curve here (PNG, PDF, SVG)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     start = time.monotonic()
+    training = _training(
+        settings,
+        {
+            "loss": loss,
+            "epochs": epochs,
+            "batch": batch,
+            "learning_rate": learning_rate,
+            "schedule": schedule,
+            "keep": keep,
+        },
+    )
     for file, name in ((out, "--out"), (curve, "--curve")):
         if file is not None:
             check_writable(file, name)
+    if curve is not None and curve.suffix.lower() not in CURVES:
+        raise bad_usage(f"--curve: the name must end in one of {', '.join(CURVES)}")
     _need("torch", "train", "training")
     if curve is not None:
         _need("matplotlib", "report", "--curve")
-    with user_errors(as_json), catch_signals() as signals:
+    with user_errors(as_json), catch_signals() as signals, _torch_errors():
         try:
-            chosen = _settings(settings, layers, over_derived, width, epochs, learning_rate)
-            from planlog.learn import learn
+            from planlog.learn import LearningSettings, learn
             from planlog.task import Domain
+            from planlog.template import TemplateSettings
 
-            domain = Domain.read(domain_file)
+            domain_text = domain_file.read_bytes()
+            domain = Domain.parse(domain_text, str(domain_file))
             warn(domain.warnings)
             rules, name, _ = choose_policy(policy, domain)
             warn(rules.warnings)
-            tasks = []
+            tasks, task_texts = [], []
             for file in task_files:
-                task = domain.read_task(file)
-                warn(task.warnings)
-                rules.check_task(task)
-                tasks.append(task)
-            chosen = replace(chosen, limit=limit, max_tasks=max_tasks, max_states=max_states)
-            checkpoint = Checkpoint(out, [str(domain_file), name, str(chosen), str(seed)])
+                task_texts.append(file.read_bytes())
+                tasks.append(domain.parse_task(task_texts[-1], str(file)))
+                warn(tasks[-1].warnings)
+                rules.check_task(tasks[-1])
+            chosen = LearningSettings(
+                TemplateSettings(layers, over_derived),
+                NetworkSettings(width, activation, activation, aggregation),
+                training,
+                limit,
+                max_tasks,
+                max_states,
+            )
+            _check_size(rules, chosen)
+            made_for = {
+                "domain": _hash(domain_text),
+                "rules": str(rules.program),
+                "tasks": _hash(*task_texts),
+                "settings": str(chosen),
+                "seed": str(seed),
+                "version of Planlog": planlog.__version__,
+            }
+            checkpoint = Checkpoint(out, made_for)
+            begun = checkpoint.read() if resume else None
+            if resume and begun is None:
+                say(f"note: there is no {checkpoint.file}, so the training begins anew")
+            elif not resume and checkpoint.file.exists():
+                say(f"note: {checkpoint.file} is not used, and replaced; --resume would go on")
             with TrainingProgress() as progress:
                 learned = learn(
                     rules,
                     tasks,
                     chosen,
                     seed=seed,
-                    resume=checkpoint.read() if resume else None,
+                    resume=begun,
                     on_stage=progress.on_stage,
                     on_epoch=progress.on_epoch,
                     on_checkpoint=checkpoint.write_now_and_then,
                 )
         except NothingToLearnError as error:
-            say(f"planlog: {error}")
+            if as_json:
+                emit_json({"outcome": "nothing to learn", "message": str(error)})
+            else:
+                say(f"planlog: {error}")
             raise typer.Exit(ExitCode.NO_PLAN) from None
         except KeyboardInterrupt:
             say("planlog: interrupted before the first epoch: nothing is written")
             raise typer.Exit(signal_code(signals)) from None
         learned.model.write(out)
-        if learned.interrupted:
-            checkpoint.write(learned.checkpoint)
-        else:
+        if not learned.interrupted:
             checkpoint.remove()
+        elif learned.checkpoint:  # there is none yet in the midst of the first epoch
+            checkpoint.write(learned.checkpoint)
         if curve is not None:
             _draw(learned.model, curve)
     seconds = time.monotonic() - start
     if as_json:
         emit_json(
             {
+                "outcome": "interrupted" if learned.interrupted else "trained",
                 "model": str(out),
                 "policy": name,
                 "seconds": round(seconds, 3),
@@ -169,75 +239,14 @@ def train(
 train.__doc__ = HELP
 
 
-class Checkpoint:
-    """A file beside the model file from which a training can go on."""
-
-    SECONDS = 5.0  # between two of them
-
-    def __init__(self, model_file: Path, made_for: list[str]) -> None:
-        """What it is made for must be the same when a training goes on."""
-        self.file = model_file.with_name(f"{model_file.name}.checkpoint")
-        self._made_for = json.dumps(made_for)
-        self._next = time.monotonic() + self.SECONDS
-
-    def read(self) -> dict[str, Any] | None:
-        """The arrays to go on with; ModelError if they are of another training."""
-        from safetensors import SafetensorError, safe_open
-
-        from planlog.errors import ModelError
-
-        if not self.file.exists():
-            say(f"note: there is no {self.file}; the training begins at the beginning")
-            return None
-        try:
-            with safe_open(self.file, framework="numpy") as file:
-                metadata = file.metadata() or {}
-                arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-        except SafetensorError as error:
-            raise ModelError(f"{self.file} is no checkpoint, or cut short: {error}") from None
-        if metadata.get("made_for") != self._made_for:
-            raise ModelError(f"{self.file} is of a training with other settings")
-        return arrays
-
-    def write_now_and_then(self, arrays: Mapping[str, Any]) -> None:
-        if time.monotonic() >= self._next:
-            self.write(arrays)
-            self._next = time.monotonic() + self.SECONDS
-
-    def write(self, arrays: Mapping[str, Any]) -> None:
-        from safetensors.numpy import save
-
-        from planlog.execution import write_whole
-
-        write_whole(self.file, save(dict(arrays), metadata={"made_for": self._made_for}))
-
-    def remove(self) -> None:
-        self.file.unlink(missing_ok=True)
-
-
-def _settings(
-    name: str,
-    layers: int,
-    over_derived: bool,
-    width: int | None,
-    epochs: int | None,
-    learning_rate: float | None,
-) -> LearningSettings:
-    from planlog.learn import LearningSettings
-    from planlog.settings import PRESETS, NetworkSettings
-    from planlog.template import TemplateSettings
-
+def _training(name: str, given: dict[str, Any]) -> TrainingSettings:
+    """The settings of a name, and those that were given instead."""
     if name not in PRESETS:
         raise bad_usage(f"--settings: expected one of {', '.join(PRESETS)}, got '{name}'")
-    training = PRESETS[name]
-    if epochs is not None:
-        training = replace(training, epochs=epochs)
-    if learning_rate is not None:
-        if not learning_rate > 0:
-            raise bad_usage("--learning-rate: must be positive")
-        training = replace(training, learning_rate=learning_rate)
-    network = NetworkSettings() if width is None else NetworkSettings(width=width)
-    return LearningSettings(TemplateSettings(layers, over_derived), network, training)
+    rate = given["learning_rate"]
+    if rate is not None and not (rate > 0 and math.isfinite(rate)):
+        raise bad_usage("--learning-rate: must be a positive number")
+    return replace(PRESETS[name], **{key: value for key, value in given.items() if value})
 
 
 def _need(module: str, extra: str, purpose: str) -> None:
@@ -245,38 +254,70 @@ def _need(module: str, extra: str, purpose: str) -> None:
         raise bad_usage(f"{purpose} needs {module}: pip install 'planlog[{extra}]'")
 
 
+def _check_size(rules: Policy, settings: LearningSettings) -> None:
+    """Say at once that the model would be too large for a file."""
+    from planlog.learned import weight_shapes
+    from planlog.lifting import action_relations, structure_of
+    from planlog.model import MOST_BYTES
+    from planlog.template import template
+
+    policy = template(rules, settings.template)
+    scores = frozenset(action_relations(policy))
+    shapes = weight_shapes(structure_of(policy, scores), settings.network, scores)
+    size = 4 * sum(rows * columns for rows, columns in shapes.values())
+    if size > MOST_BYTES:
+        raise bad_usage(
+            f"--width: the weights would take {size:,} bytes; models may have {MOST_BYTES:,}"
+        )
+
+
+@contextmanager
+def _torch_errors() -> Iterator[None]:
+    """Torch has no exception of its own for memory that it does not get."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "allocate memory" in str(error):
+            raise MemoryError from None
+        raise
+
+
+def _hash(*texts: bytes) -> str:
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+
+
 def _summary(learned: Learned, out: Path, seconds: float) -> str:
     training = learned.model.training
     best, sharing = training["best"], training["sharing"]
     lines = [
-        f"learned from {many(len(training['tasks']), 'task')}, "
-        f"{many(training['labelled_states'], 'labelled state')}, "
-        f"{many(training['decisions'], 'distinct decision')}",
+        f"learned from {sharing['states']:,} of {many(training['labelled_states'], 'labelled state')} "
+        f"of {many(len(training['tasks']), 'task')}: {many(training['decisions'], 'distinct decision')}",
         f"{sharing['atoms']:,} atoms are {many(sharing['nodes'], 'node')}, "
         f"{sharing['ground_messages']:,} messages {sharing['messages']:,}",
-        f"after {many(training['epochs'], 'epoch')}: loss {best['loss']:.4g}, the chosen action is "
-        f"optimal in {percent(round(best['accuracy'] * 1e6), 10**6)} of the states",
+        f"best after {best['epoch']} of {many(training['epochs'], 'epoch')}: loss {best['loss']:.4g}, "
+        f"the chosen action is optimal in {percent(round(best['accuracy'] * 1e6), 10**6)} of these "
+        "states",
         f"model in {out}, {seconds:.1f} s",
     ]
     if learned.interrupted:
-        lines.append("interrupted: this is the best model so far; --resume goes on")
+        lines.append("interrupted: this is the best model so far, and --resume goes on")
     return "\n".join(lines)
 
 
 def _draw(model: Model, file: Path) -> None:
     """The learning curve: loss and accuracy by epochs."""
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    def numbers(values: list[float | None]) -> list[float]:
+        return [math.nan if value is None else value for value in values]
 
-    figure, left = pyplot.subplots(figsize=(6, 3.5), layout="constrained")
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    left = figure.subplots()
     right = left.twinx()
-    left.semilogy(model.training["loss"], color="tab:blue")
-    right.plot(model.training["accuracy"], color="tab:orange")
+    left.semilogy(numbers(model.training["loss"]), color="tab:blue")
+    right.plot(numbers(model.training["accuracy"]), color="tab:orange")
     left.set(xlabel="epoch", ylabel="loss")
     right.set(ylabel="accuracy of the chosen action", ylim=(0, 1.02))
     left.yaxis.label.set_color("tab:blue")
     right.yaxis.label.set_color("tab:orange")
     figure.savefig(file, dpi=150)
-    pyplot.close(figure)
