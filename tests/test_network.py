@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from network_reference import GroundAtom, evaluate, unshared_circuit
 from planlog.lifting import CircuitBuilder, Sharing, structure_of
 from planlog.network import Network
 from planlog.policy import Policy
-from planlog.segments import PreparedCircuit
+from planlog.segments import Lists, PreparedCircuit
 from planlog.settings import Activation, Aggregation, NetworkSettings
 from planlog.task import Task
 from test_evaluation_oracle import DOMAIN, World, make_task, programs, worlds
@@ -446,6 +446,43 @@ def test_features_are_checked() -> None:
         network(circuit, {edge: torch.zeros(1, 2)})
     with pytest.raises(ValueError, match="near is not an input"):
         network(circuit, {edge: torch.zeros(2, 2), near: torch.zeros(2, 2)})
+
+
+# --- Sums and maxima of lists -----------------------------------------------------------
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([1, 7, 1000]),
+    st.sampled_from([1, 5, 2000]),
+    st.sampled_from([(1, 1), (0, 3), (1, 3)]),
+)
+def test_lists_of_any_size_give_what_indexing_gives(
+    seed: int, rows: int, lists: int, lengths: tuple[int, int]
+) -> None:
+    """Values and gradients; few rows and many take different ways."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(lengths[0], lengths[1] + 1, size=lists)
+    indices = rng.integers(rows, size=counts.sum())
+    owners = torch.as_tensor(np.repeat(np.arange(lists), counts))
+    prepared = Lists(indices, np.concatenate(([0], np.cumsum(counts))), rows)
+    factors = torch.as_tensor(rng.normal(size=(lists, 3)))
+    start = torch.as_tensor(rng.normal(size=(rows, 3)))
+
+    def check(compute: Callable[[torch.Tensor], torch.Tensor], reduce: str) -> None:
+        ours, plain = (start.clone().requires_grad_() for _ in range(2))
+        found = compute(ours)
+        expected = torch.zeros((lists, 3), dtype=DOUBLE).scatter_reduce(
+            0, owners[:, None].expand(-1, 3), plain[indices], reduce, include_self=False
+        )
+        torch.testing.assert_close(found, expected)
+        for result in (found, expected):
+            (result * factors).sum().backward()
+        torch.testing.assert_close(ours.grad, plain.grad)
+
+    check(prepared.sums, "sum")
+    if lengths[0] > 0:
+        check(prepared.maxima, "amax")
 
 
 # --- Something that is not planning --------------------------------------------------

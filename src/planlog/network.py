@@ -120,7 +120,7 @@ class Network(torch.nn.Module):
             circuit = PreparedCircuit(circuit)
         if circuit.structure != self.structure:
             raise ValueError("the circuit was made for another program")
-        values = _Values(self._inputs(circuit, features or {}))
+        values = _Values(self._inputs(circuit, features or {}), frozenset(features or ()))
         weights = tuple(self._weights.parameters())  # looking up each one would take longer
         for step in circuit.steps:
             total: Tensor | None = None
@@ -146,14 +146,18 @@ class Network(torch.nn.Module):
         """The sum's term of one rule for each node it derives, (nodes, head's dimension)."""
         matrix, factors = self._rules[part.rule]
         head = weights[matrix]
-        messages = torch.zeros((1, head.shape[1]), dtype=self._dtype)
+        messages: Tensor | None = None
         for literal, factor in zip(part.literals, factors, strict=True):
-            rows = values.rows(literal.relation, literal.low, literal.high)
-            weight = weights[factor].T
-            if literal.project_first:
-                messages = messages + literal.lists.sums(rows @ weight)
-            else:
-                messages = messages + literal.lists.sums(rows) @ weight
+            term = weights[factor].T  # (dimension of the relation, message dimension)
+            if not values.are_one(literal.relation):
+                rows = values.rows(literal.relation, literal.low, literal.high)
+                if literal.project_first:
+                    term = literal.lists.sums(rows @ term)
+                else:
+                    term = literal.lists.sums(rows) @ term
+            messages = term if messages is None else messages + term
+        if messages is None:
+            messages = torch.zeros((1, head.shape[1]), dtype=self._dtype)
         if len(messages) != part.messages:
             messages = messages.expand(part.messages, -1)
         activation = _ACTIVATIONS[self.settings.message_activation]
@@ -267,8 +271,13 @@ def _number(structure: Structure, key: str | int) -> int:
 class _Values:
     """The values of nodes as far as they are known: for each relation one piece a step."""
 
-    def __init__(self, inputs: Mapping[int, Tensor]) -> None:
+    def __init__(self, inputs: Mapping[int, Tensor], featured: frozenset[int]) -> None:
         self._pieces = {relation: [rows] for relation, rows in inputs.items()}
+        self._ones = inputs.keys() - featured
+
+    def are_one(self, relation: int) -> bool:
+        """Whether all values of the relation are the number 1."""
+        return relation in self._ones
 
     def append(self, relation: int, rows: Tensor, is_last: bool) -> None:
         pieces = self._pieces.setdefault(relation, [])

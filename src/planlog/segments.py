@@ -19,6 +19,7 @@ from planlog.lifting import Circuit, Part, Step
 
 Ids = npt.NDArray[np.uint32]
 _SUM, _MAX = 0, 2  # modes of embedding_bag
+_FEW = 300  # rows for which a call of Python takes longer than torch's slow gradient
 
 
 class PreparedCircuit:
@@ -90,6 +91,8 @@ class Lists:
             return rows
         if self.are_single and self._rows == 1:
             return rows.expand(len(self._lengths), -1)
+        if self.are_single and len(self._lengths) < _FEW:
+            return rows.index_select(0, self.bags.indices)
         summed: Tensor = _Sum.apply(rows, self)  # type: ignore[no-untyped-call]
         return summed
 

@@ -84,7 +84,7 @@ PRESETS = {
     "paper": TrainingSettings(
         loss=Loss.BINARY,
         epochs=100,
-        batch=256,
+        batch=2048,
         learning_rate=1e-4,
         schedule=Schedule.CONSTANT,
         keep=Keep.F1,
