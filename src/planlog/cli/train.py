@@ -172,7 +172,12 @@ def train(
                 rules.check_task(tasks[-1])
             chosen = LearningSettings(
                 TemplateSettings(layers, over_derived),
-                NetworkSettings(width, activation, activation, aggregation),
+                NetworkSettings(
+                    width=width,
+                    message_activation=activation,
+                    atom_activation=activation,
+                    aggregation=aggregation,
+                ),
                 training,
                 limit,
                 max_tasks,
@@ -289,14 +294,16 @@ def _hash(*texts: bytes) -> str:
 def _summary(learned: Learned, out: Path, seconds: float) -> str:
     training = learned.model.training
     best, sharing = training["best"], training["sharing"]
+    labelled = many(training["labelled_states"], "labelled state")
+    tasks, epochs = len(training["tasks"]), training["epochs"]
+    accuracy = percent(round(best["accuracy"] * 1e6), 10**6)
     lines = [
-        f"learned from {sharing['states']:,} of {many(training['labelled_states'], 'labelled state')} "
-        f"of {many(len(training['tasks']), 'task')}: {many(training['decisions'], 'distinct decision')}",
+        f"learned from {sharing['states']:,} of {labelled} of {many(tasks, 'task')}: "
+        f"{many(training['decisions'], 'distinct decision')}",
         f"{sharing['atoms']:,} atoms are {many(sharing['nodes'], 'node')}, "
         f"{sharing['ground_messages']:,} messages {sharing['messages']:,}",
-        f"best after {best['epoch']} of {many(training['epochs'], 'epoch')}: loss {best['loss']:.4g}, "
-        f"the chosen action is optimal in {percent(round(best['accuracy'] * 1e6), 10**6)} of these "
-        "states",
+        f"best after {best['epoch']} of {many(epochs, 'epoch')}: loss {best['loss']:.4g}, "
+        f"the chosen action is optimal in {accuracy} of these states",
         f"model in {out}, {seconds:.1f} s",
     ]
     if learned.interrupted:
