@@ -111,7 +111,7 @@ class Model:
         signature = signature_of(rules, self.template)
         if signature != self.signature:
             raise ModelError(
-                f"the model was made for another domain that is called '{self.domain}' as well\n"
+                f"the model was made for another domain of the name '{self.domain}'\n"
                 + _difference(self.signature, signature)
             )
         try:
@@ -219,7 +219,7 @@ def _difference(model: str, domain: str) -> str:
     of_model, of_domain = model.splitlines(), domain.splitlines()
     lines = []
     for title, own, other in (
-        ("only in the model's", of_model, set(of_domain)),
+        ("only in that one", of_model, set(of_domain)),
         ("only in this one", of_domain, set(of_model)),
     ):
         different = [line for line in own if line not in other]
