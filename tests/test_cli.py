@@ -95,7 +95,7 @@ def test_solve_finds_the_shipped_policy(
     assert main(["solve", str(tmp_path / "p01.pddl"), "--json", "--validate"]) == 0
     answer = json.loads(capfd.readouterr().out)
     assert answer["outcome"] == "solved"
-    assert answer["policy"] == f"shipped: {name}"
+    assert answer["policy"] == f"shipped: {name}, learned"
     assert answer["valid"] is True
     assert answer["plan_length"] == answer["steps"] == answer["cost"] == len(answer["plan"])
     assert answer["goals_left"] == 0

@@ -25,7 +25,7 @@ HELP = """Print what a model file holds: rules, settings, and how it was made.
 """
 
 # What is shown of long lists; --json has all of everything.
-MOST_ITEMS = 12
+MOST_ITEMS = 6
 
 
 def info(
@@ -108,7 +108,7 @@ def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.5g}"
     if isinstance(value, list):
         return ", ".join(map(_plain, _shortened(value)))
     return str(value)

@@ -114,6 +114,8 @@ def solve(
         raise bad_usage("--model has rules of its own: give --policy or --model, not both")
     if sample is not None and not sample > 0:
         raise bad_usage("--sample: the temperature must be positive")
+    if sample is not None and (no_model or policy is not None):
+        raise bad_usage("--sample needs a model: rules alone give no scores")
     if plan_file is not None:
         check_writable(plan_file, "--plan-file")
     with user_errors(as_json), catch_signals() as signals:
@@ -124,6 +126,9 @@ def solve(
             from planlog.execution import execute, write_plan
             from planlog.task import Domain
 
+            if policy is None:
+                import planlog.model  # noqa: F401 (see below)
+
             rng = np.random.default_rng(seed)
             # All libraries have been loaded: where they cannot be, the limit is not to blame.
             with _memory_limit(memory_limit):
@@ -133,7 +138,7 @@ def solve(
                     chosen, name, shipped = _read_model(model, no_model, sample, domain)
                 else:
                     chosen, name, shipped = _choose_policy(policy, domain)
-                    if shipped and not no_model:
+                    if policy is None and not no_model:
                         chosen, name = _add_model(chosen, name, shipped, sample)
                 warn(chosen.warnings)
                 task = domain.read_task(problem_file)
@@ -213,20 +218,28 @@ def _read_model(
 
 
 def _add_model(
-    rules: Policy, name: str, shipped: str, temperature: float | None
+    rules: Policy, name: str, shipped: str | None, temperature: float | None
 ) -> tuple[Policy, str]:
-    """The shipped model of a domain with its rules, if there is one that fits."""
+    """The shipped model of a domain with its rules; without one that fits, the rules alone, unless
+    there is a temperature, which only a model has a use for."""
     from planlog import domains
     from planlog.errors import ModelError
     from planlog.model import Model
 
-    file = domains.model_path(shipped)
+    file = domains.model_path(shipped) if shipped else None
     if file is None:
+        if temperature is not None:
+            raise ModelError(
+                f"--sample needs a model, and none is shipped for the domain "
+                f"'{rules.domain.name}': give one with --model FILE"
+            )
         return rules, name
     try:
         learned = Model.read(file).policy(rules.domain, temperature=temperature)
         return learned, f"{name}, learned"
     except ModelError as error:
+        if temperature is not None:
+            raise
         say(f"note: the rules are used alone: {error}")
         return rules, name
 
