@@ -334,6 +334,13 @@ void check_atoms(SharedTask& task, IdArray atoms) {
 
 using MatrixArray = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+template <class Enum>
+Enum as_enum(int number, Enum last) {
+    if (number < 0 || number > static_cast<int>(last))
+        throw nb::value_error("no such activation or aggregation");
+    return Enum(number);
+}
+
 Matrix as_matrix(MatrixArray array) {
     Matrix matrix{static_cast<uint32_t>(array.shape(0)), static_cast<uint32_t>(array.shape(1)), {}};
     for (uint32_t c = 0; c < matrix.columns; ++c)
@@ -349,12 +356,13 @@ struct SharedNetwork {
         std::shared_ptr<SharedProgram> of, std::vector<uint32_t> dimensions,
         const std::vector<std::tuple<uint32_t, MatrixArray, std::vector<MatrixArray>>>& rules,
         int message_activation, const std::vector<int>& atom_activations, int aggregation)
-        : program(std::move(of)), network{&program->program,
-                                          std::move(dimensions),
-                                          {},
-                                          Activation(message_activation),
-                                          {},
-                                          Aggregation(aggregation)} {
+        : program(std::move(of)),
+          network{&program->program,
+                  std::move(dimensions),
+                  {},
+                  as_enum(message_activation, Activation::LeakyRelu),
+                  {},
+                  as_enum(aggregation, Aggregation::Sum)} {
         for (const auto& [rule, head, body] : rules) {
             auto& weights = network.rules.emplace_back();
             weights.rule = rule;
@@ -362,7 +370,7 @@ struct SharedNetwork {
             for (const MatrixArray& matrix : body) weights.body.push_back(as_matrix(matrix));
         }
         for (int activation : atom_activations)
-            network.atom_activations.push_back(Activation(activation));
+            network.atom_activations.push_back(as_enum(activation, Activation::LeakyRelu));
         network.check();
     }
 };
@@ -411,25 +419,31 @@ class SharedWalk : public Guarded {
     // From here on, actions have scores: the values of their atoms.
     void attach(std::shared_ptr<SharedNetwork> network) {
         if (network->program != program_) throw nb::value_error("a network of another program");
+        for (uint32_t a = 0; a < task_->task.domain->actions.size(); ++a) {
+            const auto relation = program_->program.find_action(ActionId(a));
+            if (relation && (!network->network.derives(*relation) ||
+                             network->network.dimensions[index(*relation)] != 1))
+                throw nb::value_error("actions need scores: values of dimension 1");
+        }
         network_ = std::move(network);
         attach_again();
     }
     // The derived actions with their scores.
     nb::list scores() {
-        evaluate();
         nb::list result;
-        for (const ActionRow& action : action_rows())
-            result.append(nb::make_tuple(as_tuple(action), score(action)));
+        for (const auto& [action, score] : scored())
+            result.append(nb::make_tuple(as_tuple(action), score));
         return result;
     }
     // The action with the highest score or, with a temperature, one drawn with probabilities
     // in proportion to e^(score / temperature); of equal ones the first by name.
     std::optional<nb::tuple> best(std::optional<double> temperature, uint64_t key) {
-        evaluate();
+        if (temperature && !(*temperature > 0))
+            throw nb::value_error("the temperature must be positive");
         std::optional<ActionRow> chosen;
         double highest = 0;
-        for (const ActionRow& action : action_rows()) {
-            double value = score(action);
+        for (const auto& [action, score] : scored()) {
+            double value = score;
             if (temperature) value = value / *temperature + walk_->gumbel(action, key);
             if (chosen &&
                 (value < highest || (value == highest && !walk_->is_named_before(action, *chosen))))
@@ -441,17 +455,26 @@ class SharedWalk : public Guarded {
         return as_tuple(*chosen);
     }
     // The values of a relation's atoms: objects, values.
-    nb::tuple values(uint32_t relation) {
-        evaluate();
-        const Relation& of = walk_->model().relation(RelationId(relation));
+    nb::tuple values(uint32_t id) {
+        check_network();
+        const Network& network = network_->network;
+        if (id >= network.dimensions.size()) throw nb::value_error("no such relation");
+        const RelationId relation{id};
+        const Relation& of = walk_->model().relation(relation);
+        const bool is_input = !network.derives(relation);
+        const uint32_t dimension = network.dimensions[id];
         std::vector<uint32_t> objects;
         std::vector<float> values;
-        const uint32_t dimension = network_->network.dimensions.at(relation);
-        for (Row row : of.true_rows()) {
-            objects.insert(objects.end(), of.values(row), of.values(row) + of.arity());
-            const float* value = evaluation_->value(RelationId(relation), row);
-            values.insert(values.end(), value, value + dimension);
-        }
+        guarded([&] {
+            evaluation_->update(walk_->model());
+            const float one = 1;
+            for (Row row : of.true_rows()) {
+                objects.insert(objects.end(), of.values(row), of.values(row) + of.arity());
+                const float* value =
+                    is_input ? &one : evaluation_->value(walk_->model(), relation, row);
+                values.insert(values.end(), value, value + dimension);
+            }
+        });
         const size_t rows = of.size();
         return nb::make_tuple(
             as_rows(std::move(objects), rows, of.arity()),
@@ -546,18 +569,24 @@ class SharedWalk : public Guarded {
         evaluation_.emplace(network_->network);
         walk_->model().track_derivations();
     }
-    void evaluate() {
+    void check_network() const {
         usable();
         if (!evaluation_) throw nb::value_error("no network is attached to the walk");
-        guarded([&] { evaluation_->update(walk_->model()); });
     }
-    std::vector<ActionRow> action_rows() const {
-        std::vector<ActionRow> rows;
-        walk_->append_actions(rows);
-        return rows;
-    }
-    float score(ActionRow action) const {
-        return *evaluation_->value(*program_->program.find_action(action.action), action.row);
+    std::vector<std::pair<ActionRow, float>> scored() {
+        check_network();
+        std::vector<ActionRow> actions;
+        std::vector<std::pair<ActionRow, float>> result;
+        guarded([&] {
+            evaluation_->update(walk_->model());
+            walk_->append_actions(actions);
+            for (ActionRow action : actions) {
+                const RelationId relation = *program_->program.find_action(action.action);
+                result.emplace_back(action,
+                                    *evaluation_->value(walk_->model(), relation, action.row));
+            }
+        });
+        return result;
     }
     nb::tuple as_tuple(ActionRow action) const {
         const ObjectId* values = walk_->arguments(action);
@@ -824,7 +853,9 @@ auto component_array(IdArray offsets, IdArray targets, size_t size) {
 
 NB_MODULE(_core, m) {
     using namespace planlog;
-    m.doc() = "The core of Planlog: PDDL, relations, evaluation.";
+    m.doc() = "The core of Planlog: PDDL, relations, evaluation, state spaces, networks.";
+    // Objects that other modules still hold when Python ends are no leaks of ours.
+    nb::set_leak_warnings(false);
 #ifdef PLANLOG_SANITIZED
     m.attr("sanitized") = true;
 #else

@@ -107,6 +107,14 @@ class Model {
                  slot = pool.data[size_t{slot} * pool.stride + rules_[rule].link_at[literal]])
                 visit(rule, literal, pool.data[size_t{slot} * pool.stride]);
         }
+        // Gates are on no lists: all derivations of their rules use them.
+        for (uint32_t rule : ledger.gated_rules) {
+            const Pool& pool = pools_[rule];
+            for (uint32_t gate : rules_[rule].gates)
+                if (rules_[rule].query.body[gate].relation == relation)
+                    for (size_t at = 0; at < pool.data.size(); at += pool.stride)
+                        if (pool.data[at] != no_row) visit(rule, gate, pool.data[at]);
+        }
     }
     // Those who keep values of atoms ask to be told whose derivations change.
     void track_derivations() { is_tracking_ = true; }

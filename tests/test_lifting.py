@@ -671,7 +671,7 @@ def test_templates_of_shipped_policies(name: str) -> None:
 
 NEAR = Policy.parse("near(X) :- edge(X, Y), red(Y).\nadd-red(X) :- near(X).", DOMAIN)
 NAMES = [name for _, name, _ in NEAR.core.relations]
-EDGE = NAMES.index("edge")
+EDGE, NEAR_RELATION = NAMES.index("edge"), NAMES.index("near")
 
 
 def test_features_are_checked() -> None:
@@ -679,6 +679,22 @@ def test_features_are_checked() -> None:
     builder = CircuitBuilder(NEAR, Sharing.SETS)
     with pytest.raises(ValueError, match="no features"):
         builder.add(task, [], features={EDGE: {("b", "a"): 1}})
+    with pytest.raises(ValueError, match="input"):
+        builder.add(task, [], features={NEAR_RELATION: {("a",): 1}})
+
+
+def test_features_of_an_empty_relation() -> None:
+    task = make_task([("red", "b")], [])
+    builder = CircuitBuilder(NEAR, Sharing.SETS)
+    builder.add(task, [], features={EDGE: {}})
+    assert builder.finish().circuit.counts.atoms == 0
+
+
+def test_relations_that_are_no_outputs_have_no_nodes() -> None:
+    task = make_task([("edge", "a", "b"), ("red", "b")], [])
+    builder = CircuitBuilder(NEAR, Sharing.SETS, outputs=[NEAR_RELATION])
+    with pytest.raises(ValueError, match="output"):
+        builder.add(task, list(action_relations(NEAR)))
 
 
 def test_spaces_are_of_expanded_states() -> None:

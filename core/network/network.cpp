@@ -76,8 +76,21 @@ void Network::check() const {
     if (dimensions.size() != program->relations().size() ||
         atom_activations.size() != dimensions.size())
         throw std::invalid_argument("a dimension and an activation are needed for each relation");
+    const std::vector<Rule>& known = program->rules();
+    std::vector<bool> has_weights(known.size());
     for (const RuleWeights& weights : rules) {
-        const Rule& rule = program->rules().at(weights.rule);
+        if (weights.rule >= known.size() || has_weights[weights.rule])
+            throw std::invalid_argument("weights for no rule, or twice for the same one");
+        has_weights[weights.rule] = true;
+    }
+    for (uint32_t r = 0; r < known.size(); ++r)
+        if (!has_weights[r] && derives(known[r].head))
+            throw std::invalid_argument("weights for some rules of a relation but not for all");
+    for (uint32_t i = 0; i < dimensions.size(); ++i)
+        if (dimensions[i] != 1 && !derives(RelationId(i)))
+            throw std::invalid_argument("inputs have dimension 1");
+    for (const RuleWeights& weights : rules) {
+        const Rule& rule = known[weights.rule];
         size_t positive = 0;
         const auto fits = [](const Matrix& m, uint32_t rows, uint32_t columns) {
             return m.rows == rows && m.columns == columns &&
@@ -96,14 +109,19 @@ void Network::check() const {
     }
 }
 
+bool Network::derives(RelationId relation) const {
+    return std::any_of(rules.begin(), rules.end(), [&](const RuleWeights& weights) {
+        return program->rules()[weights.rule].head == relation;
+    });
+}
+
 Evaluation::Evaluation(const Network& network)
     : network_(&network),
       components_(components(*network.program)),
       component_of_(network.dimensions.size()),
       rule_of_(network.program->rules().size(), none),
       values_(network.dimensions.size()),
-      is_derived_(network.dimensions.size()),
-      has_dirty_(components_.size()) {
+      is_derived_(network.dimensions.size()) {
     for (uint32_t c = 0; c < components_.size(); ++c)
         for (RelationId relation : components_[c].relations) component_of_[index(relation)] = c;
     for (size_t i = 0; i < values_.size(); ++i) values_[i].dimension = network.dimensions[i];
@@ -129,70 +147,91 @@ Evaluation::Evaluation(const Network& network)
     }
 }
 
-void Evaluation::mark(RelationId relation, Row row) {
-    if (!is_derived_[index(relation)]) return;
-    Values& values = values_[index(relation)];
-    if (row >= values.stamps.size()) {
-        values.stamps.resize(row + 1);
-        values.is_dirty.resize(row + 1);
-        values.data.resize(size_t{row + 1} * values.dimension);
-    }
-    if (values.is_dirty[row]) return;
-    values.is_dirty[row] = 1;
-    values.dirty.push_back(row);
-    has_dirty_[component_of_[index(relation)]] = true;
+bool Evaluation::is_current(RelationId relation, Row row) const {
+    const Values& values = values_[index(relation)];
+    return row < values.is_current.size() && values.is_current[row];
 }
 
-void Evaluation::mark_all(const Model& model) {
-    for (uint32_t i = 0; i < values_.size(); ++i) {
-        if (!is_derived_[i]) continue;
-        Values& values = values_[i];
-        values.data.clear();
-        values.stamps.clear();
-        values.is_dirty.clear();
-        values.dirty.clear();
-        for (Row row : model.relation(RelationId(i)).true_rows()) mark(RelationId(i), row);
+// An atom, and all that are derived from it. If it is out of date already, so are they.
+void Evaluation::outdate(const Model& model, RelationId relation, Row row) {
+    if (index(relation) >= values_.size() || !is_current(relation, row)) return;
+    values_[index(relation)].is_current[row] = 0;
+    outdated_.assign(1, {relation, row});
+    while (!outdated_.empty()) {
+        const auto [used, used_row] = outdated_.back();
+        outdated_.pop_back();
+        model.uses_of(used, used_row, [&](uint32_t rule, uint32_t, Row head_row) {
+            if (rule >= rule_of_.size() || rule_of_[rule] == none) return;
+            const RelationId head = network_->program->rules()[rule].head;
+            if (!is_current(head, head_row)) return;
+            values_[index(head)].is_current[head_row] = 0;
+            outdated_.emplace_back(head, head_row);
+        });
     }
-    for (RuleData& rule : rules_)
-        for (Child& child : rule.children) child.stamps.clear();
 }
 
 void Evaluation::update(Model& model) {
     computed_ = 0;
     const auto rederived = model.take_rederived();
-    if (evaluations_ != model.evaluations()) {
-        evaluations_ = model.evaluations();
-        mark_all(model);
-    } else {
-        for (const Model::Change& change : rederived)
-            if (index(change.relation) < values_.size()) mark(change.relation, change.row);
-    }
-    for (uint32_t c = 0; c < components_.size(); ++c)
-        if (has_dirty_[c]) update_component(model, c);
-}
-
-void Evaluation::update_component(const Model& model, uint32_t c) {
-    has_dirty_[c] = false;
-    const Component& component = components_[c];
-    const auto take = [](Values& values, Row row) {
-        const bool dirty = row < values.is_dirty.size() && values.is_dirty[row];
-        if (dirty) values.is_dirty[row] = 0;
-        return dirty;
-    };
-    if (!component.recursive) {
-        const RelationId relation = component.relations.front();
-        Values& values = values_[index(relation)];
-        for (Row row : values.dirty)
-            if (take(values, row) && model.relation(relation).is_true(row))
-                compute(model, relation, row);
-        values.dirty.clear();
+    if (evaluations_ == model.evaluations()) {
+        for (const Model::Change& change : rederived) outdate(model, change.relation, change.row);
         return;
     }
+    evaluations_ = model.evaluations();  // rows have other numbers now
+    for (Values& values : values_) {
+        values.data.clear();
+        values.stamps.clear();
+        values.is_current.clear();
+    }
+    for (RuleData& rule : rules_)
+        for (Child& child : rule.children) child.stamps.clear();
+}
+
+const float* Evaluation::value(const Model& model, RelationId relation, Row row) {
+    bring_up_to_date(model, relation, row);
+    const Values& values = values_[index(relation)];
+    return values.data.data() + size_t{row} * values.dimension;
+}
+
+// What a derivation needs, but for atoms of one component.
+void Evaluation::prepare(const Model& model, uint32_t rule, const Row* body, uint32_t except) {
+    for (const Child& child : rules_[rule].children)
+        if (component_of_[index(child.relation)] != except)
+            bring_up_to_date(model, child.relation, body[child.literal]);
+}
+
+void Evaluation::bring_up_to_date(const Model& model, RelationId relation, Row row) {
+    if (is_current(relation, row)) return;
+    const uint32_t component = component_of_[index(relation)];
+    if (components_[component].recursive) return bring_up_to_date(model, components_[component]);
+    // First all that it needs: what is computed in between uses the same scratch space.
+    model.derivations_of(relation, row, [&](uint32_t rule, const Row* body) {
+        prepare(model, rule_of_[rule], body, component);
+    });
+    total_.assign(values_[index(relation)].dimension, 0);
+    uint32_t last = none;
+    model.derivations_of(relation, row, [&](uint32_t rule, const Row* body) {
+        if (rule != last) {
+            if (last != none) end_rule();
+            begin_rule(rule_of_[rule]);
+            last = rule;
+        }
+        add_message(body);
+    });
+    if (last != none) end_rule();
+    finish_atom(relation, row);
+}
+
+// All atoms of a recursive component, since they have to be put in order together.
+void Evaluation::bring_up_to_date(const Model& model, const Component& component) {
     const DerivationOrder order = derivation_order(model, component, component_of_);
+    const uint32_t own = component_of_[index(component.relations.front())];
     for (const DerivationOrder::Atom& atom : order.atoms) {
-        // What is left out in one place may depend on changes elsewhere.
-        if (order.goes_round) mark(atom.relation, atom.row);
-        if (!take(values_[index(atom.relation)], atom.row)) continue;
+        // Which derivations are left out depends on those of the atoms that it is derived from,
+        // so an atom that is up to date stays so.
+        if (is_current(atom.relation, atom.row)) continue;
+        for (uint32_t d = atom.first; d < atom.last; ++d)
+            prepare(model, rule_of_[order.derivations[d].rule], order.derivations[d].body, own);
         total_.assign(values_[index(atom.relation)].dimension, 0);
         for (uint32_t d = atom.first; d < atom.last; ++d) {
             const auto [rule, body] = order.derivations[d];
@@ -203,14 +242,8 @@ void Evaluation::update_component(const Model& model, uint32_t c) {
             add_message(body);
         }
         if (atom.first != atom.last) end_rule();
-        finish_atom(model, atom.relation, atom.row);
+        finish_atom(atom.relation, atom.row);
     }
-    for (RelationId relation : component.relations) {
-        Values& values = values_[index(relation)];
-        for (Row row : values.dirty) values.is_dirty[row] = 0;  // atoms that are false now
-        values.dirty.clear();
-    }
-    has_dirty_[c] = false;
 }
 
 void Evaluation::begin_rule(uint32_t rule) {
@@ -257,33 +290,21 @@ void Evaluation::end_rule() {
     rules_[rule_].weights->head.add_product(messages_.data(), total_.data());
 }
 
-void Evaluation::compute(const Model& model, RelationId relation, Row row) {
-    total_.assign(values_[index(relation)].dimension, 0);
-    uint32_t last = none;
-    model.derivations_of(relation, row, [&](uint32_t rule, const Row* body) {
-        if (rule != last) {
-            if (last != none) end_rule();
-            begin_rule(rule_of_[rule]);
-            last = rule;
-        }
-        add_message(body);
-    });
-    if (last != none) end_rule();
-    finish_atom(model, relation, row);
-}
-
-void Evaluation::finish_atom(const Model& model, RelationId relation, Row row) {
+void Evaluation::finish_atom(RelationId relation, Row row) {
     ++computed_;
     activate(network_->atom_activations[index(relation)], total_.data(), total_.size());
     Values& values = values_[index(relation)];
+    if (row >= values.stamps.size()) {
+        const size_t rows = std::max<size_t>(row + 1, values.stamps.size() * 2);
+        values.stamps.resize(rows);
+        values.is_current.resize(rows);
+        values.data.resize(rows * values.dimension);
+    }
+    values.is_current[row] = 1;
     float* value = values.data.data() + size_t{row} * values.dimension;
     if (values.stamps[row] != 0 && std::equal(total_.begin(), total_.end(), value)) return;
     std::copy(total_.begin(), total_.end(), value);
     ++values.stamps[row];
-    model.uses_of(relation, row, [&](uint32_t rule, uint32_t, Row head) {
-        if (rule < rule_of_.size() && rule_of_[rule] != none)
-            mark(network_->program->rules()[rule].head, head);
-    });
 }
 
 }  // namespace planlog

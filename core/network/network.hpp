@@ -6,9 +6,11 @@
 //         phi1( sum over positive literals l of the body of  B_r,l * value of l's atom ))
 // and that of an input atom, of a relation that no rule of the network derives, is 1.
 //
-// After a change of the model, the atoms that have lost or won derivations are computed
-// anew, in the order of the components; if a value comes out different, so are those of
-// the atoms derived from it. Products B * value are kept with the value they belong to.
+// Values are computed when they are asked for. After a change of the model, the atoms that
+// have lost or won derivations are out of date, and so are all that are derived from them,
+// directly or not; an atom that is up to date needs only such atoms. So what no action
+// depends on is never computed, and what has not changed is not computed again. Products
+// B * value are kept with the value they belong to.
 #pragma once
 
 #include <vector>
@@ -46,27 +48,26 @@ struct Network {
 
     // Throws std::invalid_argument if the matrices do not fit.
     void check() const;
+    // Whether there are weights for the rules of a relation; otherwise it is an input.
+    bool derives(RelationId relation) const;
 };
 
 class Evaluation {
   public:
     explicit Evaluation(const Network& network);
 
-    // To be called when the model has changed. The model tracks derivations.
+    // To be called when the model, which tracks its derivations, has changed.
     void update(Model& model);
-    const float* value(RelationId relation, Row row) const {
-        const Values& values = values_[index(relation)];
-        return values.data.data() + size_t{row} * values.dimension;
-    }
-    size_t computed() const { return computed_; }  // atoms, by the last update
+    // The value of a true atom of a derived relation.
+    const float* value(const Model& model, RelationId relation, Row row);
+    size_t computed() const { return computed_; }  // atoms, since the last update
 
   private:
     struct Values {
         uint32_t dimension = 1;
         std::vector<float> data;
         std::vector<uint32_t> stamps;  // grow when the value changes
-        std::vector<uint8_t> is_dirty;
-        std::vector<Row> dirty;
+        std::vector<uint8_t> is_current;
     };
     struct Child {  // a positive literal over a derived relation
         uint32_t literal;
@@ -81,14 +82,15 @@ class Evaluation {
         std::vector<Child> children;
     };
 
-    void mark(RelationId relation, Row row);
-    void mark_all(const Model& model);
+    void outdate(const Model& model, RelationId relation, Row row);
+    bool is_current(RelationId relation, Row row) const;
+    void bring_up_to_date(const Model& model, RelationId relation, Row row);
+    void bring_up_to_date(const Model& model, const Component& component);
+    void prepare(const Model& model, uint32_t rule, const Row* body, uint32_t except);
     void begin_rule(uint32_t rule);
     void add_message(const Row* body);
     void end_rule();
-    void compute(const Model& model, RelationId relation, Row row);
-    void finish_atom(const Model& model, RelationId relation, Row row);
-    void update_component(const Model& model, uint32_t component);
+    void finish_atom(RelationId relation, Row row);
 
     const Network* network_;
     std::vector<Component> components_;
@@ -97,8 +99,8 @@ class Evaluation {
     std::vector<uint32_t> rule_of_;  // program's number -> into `rules_`
     std::vector<Values> values_;     // per relation
     std::vector<bool> is_derived_;
-    std::vector<bool> has_dirty_;  // per component
-    uint64_t evaluations_ = 0;     // of the model, when it was last seen
+    std::vector<std::pair<RelationId, Row>> outdated_;
+    uint64_t evaluations_ = 0;  // of the model, when it was last seen
     size_t computed_ = 0;
     // Of the atom that is being computed: the present rule, its messages together, all rules.
     uint32_t rule_ = 0;

@@ -185,6 +185,7 @@ class CircuitBuilder:
         self.structure = structure_of(policy, outputs)
         numbers = [rule.number for rule in self.structure.rules]
         self._core = _core.Circuit(policy.core, numbers, sharing.value)
+        self._all_derived = structure_of(policy).derived
         self._outputs = sorted(self.structure.derived if outputs is None else outputs)
         self._states: list[dict[int, tuple[Ids, Ids]]] = []
         self._spaces: list[SpaceNodes] = []
@@ -204,15 +205,18 @@ class CircuitBuilder:
         atoms of the other relations have vector 0.
         """
         self.policy.check_task(task)
+        for relation in relations:
+            if relation in self._all_derived and relation not in self._outputs:
+                raise ValueError(f"{self._name(relation)} is not among the outputs")
         feed = _core.CircuitFeed(self._core, task.core)
         numbered = []
         for relation, vectors in (features or {}).items():
+            if relation not in self._vectors:
+                raise ValueError(f"{self._name(relation)} is not an input of the network")
             rows = [[task.object_id(name) for name in atom] for atom in vectors]
             numbers = np.array(list(vectors.values()), dtype=np.uint32)
             numbered.append((relation, np.array(rows, dtype=np.uint32).reshape(-1), numbers))
-            self._vectors[relation] = max(
-                self._vectors[relation], *(n + 1 for n in numbers.tolist())
-            )
+            self._vectors[relation] = max([self._vectors[relation], *(numbers + 1).tolist()])
         feed.set_features(numbered)
         feed.add_state((task.initial if state is None else state).atoms)
         self._states.append({relation: feed.nodes(relation) for relation in relations})
@@ -274,6 +278,9 @@ class CircuitBuilder:
                 nodes[chosen] = final(relation, nodes[chosen])
             spaces.append(replace(space, nodes=nodes))
         return Lifted(circuit, states, tuple(spaces))
+
+    def _name(self, relation: int) -> str:
+        return self.structure.relations[relation][0]
 
     def _inputs(self) -> list[int]:
         used = {relation for rule in self.structure.rules for relation in rule.body}
