@@ -1,193 +1,28 @@
-"""What the speed benchmark measures, and the values it finds."""
+"""What the speed benchmark measures about rules: reading, evaluation and state spaces."""
 
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
+from inputs import Sizes, best, generated, setting, timed
 from planlog import domains
 from planlog.execution import execute
 from planlog.labels import label
 from planlog.policy import Policy
 from planlog.statespace import StateSpace, expand
 from planlog.task import Action, Domain, State, Task
+from results import Budget, Ratio
 
-SECONDS_A_PLAN, MEGABYTES_A_PLAN = 10, 500
 SECONDS_FOR_SPACES = 2
-# Time per step may grow this much more than the number of derived actions: what grows with
-# the task leaves the processor's caches one after the other.
-CACHE_EFFECT = 1.5
-
-LARGEST = {
-    "blocksworld": {"blocks": 488},
-    "ferry": {"cars": 974, "locations": 487},
-    "satellite": {"satellites": 99, "instruments": 195, "modes": 10, "directions": 98},
-    "rover": {"rovers": 30, "waypoints": 190, "cameras": 95, "objectives": 190},
-}
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How much to measure."""
-
-    repetitions: int
-    read_sizes: dict[str, int]  # of the Rover task to read
-    read_characters: int  # that it has at least
-    blocks: int
-    plan_part: float  # of the largest sizes, for whole plans
-    growth_parts: tuple[float, ...]
-    states: int  # that a state space has at most
-
-
-FULL = Sizes(
-    repetitions=7,
-    read_sizes={"rovers": 30, "waypoints": 300, "cameras": 95, "objectives": 300},
-    read_characters=3_000_000,
-    blocks=150,
-    plan_part=1,
-    growth_parts=(1 / 8, 1 / 4, 1 / 2, 1),
-    states=10_000,
-)
-QUICK = Sizes(
-    repetitions=1,
-    read_sizes={"rovers": 2, "waypoints": 10, "cameras": 2, "objectives": 10},
-    read_characters=0,
-    blocks=8,
-    plan_part=0.02,
-    growth_parts=(0.01, 0.03),
-    states=100,
-)
-
-
-# --- Results -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """Seconds that Planlog takes for something, and those of something else."""
-
-    what: str
-    ours: float
-    other: float
-    other_name: str
-    required: float | None  # at least this many times as fast; None: only for information
-
-    @property
-    def ratio(self) -> float:
-        return self.other / self.ours
-
-    @property
-    def met(self) -> bool:
-        return self.required is None or self.ratio >= self.required
-
-
-@dataclass(frozen=True)
-class Budget:
-    """Seconds that something takes, and how many it may."""
-
-    what: str
-    seconds: float
-    allowed: float
-
-    @property
-    def met(self) -> bool:
-        return self.seconds <= self.allowed
-
-
-@dataclass(frozen=True)
-class WholePlan:
-    """A solved task: what `planlog solve` takes from start to end, in a process of its own."""
-
-    task: str
-    outcome: str
-    steps: int
-    seconds: float  # with the start of Python
-    megabytes: float  # at the peak
-
-    @property
-    def met(self) -> bool:
-        return (
-            self.outcome == "solved"
-            and self.seconds < SECONDS_A_PLAN
-            and self.megabytes < MEGABYTES_A_PLAN
-        )
-
-
-@dataclass(frozen=True)
-class StepCost:
-    """What a step of a whole plan costs, beside the mean number of actions that are derived."""
-
-    domain: str
-    sizes: str
-    objects: int
-    steps: int
-    actions: float
-    microseconds: float
-
-
-@dataclass(frozen=True)
-class Growth:
-    """How many times as much a step takes in the largest task as in the smallest."""
-
-    domain: str
-    time: float
-    actions: float
-
-    @property
-    def met(self) -> bool:
-        return self.time <= CACHE_EFFECT * max(1.0, self.actions)
-
-
-# --- Measuring -----------------------------------------------------------------------------
-
-
-def best(repetitions: int, *sides: Callable[[], float]) -> list[float]:
-    """The least number of seconds that each side reports, over repetitions in turns."""
-    rounds = [[side() for side in sides] for _ in range(repetitions)]
-    return [min(times) for times in zip(*rounds, strict=True)]
-
-
-def timed(function: Callable[[], object]) -> Callable[[], float]:
-    """The function as one that reports how many seconds it took."""
-
-    def run() -> float:
-        start = time.thread_time()
-        function()
-        return time.thread_time() - start
-
-    return run
-
-
-def setting(name: str) -> tuple[Domain, Policy]:
-    """A shipped domain and its policy."""
-    domain = Domain.read(domains.path(name) / "domain.pddl")
-    return domain, Policy.read(domains.policy_path(name), domain)
-
-
-def generated(name: str, sizes: dict[str, int], seed: int) -> str:
-    return next(domains.generate(name, seed=seed, sizes=sizes))[1]
-
-
-def largest_generated(name: str, sizes: dict[str, int]) -> str:
-    """The longest of some tasks of these sizes, since they differ in what they hold and want."""
-    return max((generated(name, sizes, seed) for seed in range(5)), key=len)
-
-
-def part_of(name: str, part: float) -> dict[str, int]:
-    minimum = {size.name: size.minimum for size in domains.parameters(name)}
-    return {size: max(minimum[size], round(value * part)) for size, value in LARGEST[name].items()}
 
 
 def states_along(policy: Policy, task: Task) -> tuple[tuple[Action, ...], list[State]]:
@@ -488,92 +323,3 @@ def measure_space(sizes: Sizes) -> Iterator[Ratio | Budget]:
     yield Ratio(also, with_policy, default, "mimir, lifted, without a policy", required=3)
     yield Ratio(also, with_policy, grounded, "mimir, grounded, without a policy", required=None)
     yield Budget(also, with_policy, SECONDS_FOR_SPACES)
-
-
-# --- Whole plans ---------------------------------------------------------------------------
-
-# `planlog solve`, and then the peak of the memory of this process. (Its parent would see its
-# own memory in that of its child.)
-SOLVE = """
-import atexit, resource, sys
-from pathlib import Path
-def report():
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        kilobytes = next(line.split()[1] for line in lines if line.startswith("VmHWM:"))
-    except OSError:
-        kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(kilobytes, file=sys.stderr)
-atexit.register(report)
-from planlog.cli import main
-main()
-"""
-
-
-def measure_plans(sizes: Sizes) -> Iterator[WholePlan]:
-    """Tasks of the largest sizes of the IPC, solved from the command line."""
-    for name in LARGEST:
-        measured = part_of(name, sizes.plan_part)
-        problem = largest_generated(name, measured)
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "problem.pddl")
-            file.write_text(problem, encoding="utf-8")
-            domain = domains.path(name) / "domain.pddl"
-            command = [sys.executable, "-c", SOLVE, "solve", str(domain), str(file), "--json"]
-            runs = []
-            for _ in range(min(3, sizes.repetitions)):
-                start = time.perf_counter()
-                done = subprocess.run(command, capture_output=True, text=True, check=False)
-                runs.append(time.perf_counter() - start)
-        if not done.stdout:
-            raise SystemExit(done.stderr)
-        report = json.loads(done.stdout)
-        kilobytes = int(done.stderr.split()[-1])
-        yield WholePlan(
-            described(name, measured),
-            report["outcome"],
-            report["steps"],
-            min(runs),
-            kilobytes / 1024,
-        )
-
-
-def described(name: str, sizes: dict[str, int]) -> str:
-    return f"{name}: " + ", ".join(f"{number} {what}" for what, number in sizes.items())
-
-
-def measure_growth(sizes: Sizes) -> Iterator[StepCost]:
-    """Steps of whole plans of growing tasks: draw an action, apply it, in the core."""
-    for name, part in itertools.product(LARGEST, sizes.growth_parts):
-        domain, policy = setting(name)
-        measured = part_of(name, part)
-        task = domain.parse_task(largest_generated(name, measured))
-        walk = policy.start(task)
-        counts = []
-        while not walk.is_goal:
-            counts.append(walk.action_count)
-            walk.core.apply(*walk.core.sample(len(counts)))
-
-        def steps(policy: Policy = policy, task: Task = task, keys: int = len(counts)) -> float:
-            walk = policy.start(task).core
-            start = time.thread_time()
-            for key in range(1, keys + 1):
-                walk.apply(*walk.sample(key))
-            return time.thread_time() - start
-
-        (seconds,) = best(min(3, sizes.repetitions), steps)
-        values = ", ".join(str(value) for value in measured.values())
-        yield StepCost(
-            name,
-            values,
-            len(task.objects),
-            len(counts),
-            float(np.mean(counts)),
-            seconds / len(counts) * 1e6,
-        )
-
-
-def growth(costs: Iterable[StepCost]) -> Iterator[Growth]:
-    for name, group in itertools.groupby(costs, key=lambda cost: cost.domain):
-        first, *_, last = group
-        yield Growth(name, last.microseconds / first.microseconds, last.actions / first.actions)

@@ -20,32 +20,24 @@ from dataclasses import asdict
 from rich.console import Console
 from rich.table import Table
 
-from measures import (
-    FULL,
-    MEGABYTES_A_PLAN,
-    QUICK,
-    SECONDS_A_PLAN,
-    Budget,
-    Growth,
-    Ratio,
-    StepCost,
-    WholePlan,
-    growth,
-    measure_growth,
-    measure_plans,
-    measure_reading,
-    measure_scratch,
-    measure_space,
-    measure_step,
-)
+from inputs import FULL, QUICK
+from learning import measure_models, measure_score, measure_training
+from measures import measure_reading, measure_scratch, measure_space, measure_step
+from plans import growth, measure_growth, measure_learned_plans, measure_plans
+from results import Budget, Growth, Process, Ratio, StepCost
 
-RATIOS = {
+MEASURES = {
     "read": measure_reading,
     "scratch": measure_scratch,
     "step": measure_step,
     "space": measure_space,
+    "plans": measure_plans,
+    "growth": measure_growth,
+    "train": measure_training,
+    "models": measure_models,
+    "score": measure_score,
+    "learned": measure_learned_plans,
 }
-PARTS = (*RATIOS, "plans", "growth")
 
 
 def verdict(met: bool) -> str:
@@ -53,6 +45,8 @@ def verdict(met: bool) -> str:
 
 
 def duration(seconds: float) -> str:
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
     return f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.1f} µs"
 
 
@@ -78,16 +72,16 @@ def show_budgets(console: Console, budgets: list[Budget]) -> None:
     console.print(table)
 
 
-def show_plans(console: Console, plans: list[WholePlan]) -> None:
-    limits = f"< {SECONDS_A_PLAN} s, < {MEGABYTES_A_PLAN} MB"
-    table = Table("whole plan, from the command line", "outcome", "steps", "s", "MB", limits)
-    for p in plans:
+def show_processes(console: Console, processes: list[Process]) -> None:
+    table = Table("from the command line", "outcome", "steps", "s", "MB", "allowed", "met")
+    for p in processes:
         table.add_row(
-            p.task,
+            p.what,
             p.outcome,
             str(p.steps),
             f"{p.seconds:.2f}",
             f"{p.megabytes:.0f}",
+            f"{p.allowed_seconds} s, {p.allowed_megabytes} MB",
             verdict(p.met),
         )
     console.print(table)
@@ -114,18 +108,18 @@ def show_growth(console: Console, costs: list[StepCost], grown: list[Growth]) ->
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--only", nargs="+", choices=MEASURES, default=tuple(MEASURES))
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--no-fail", action="store_true", help="exit with 0 whatever the speed")
     parser.add_argument("--quick", action="store_true", help="tiny tasks: does the script work?")
     arguments = parser.parse_args()
     sizes = QUICK if arguments.quick else FULL
 
-    results = [r for part, f in RATIOS.items() if part in arguments.only for r in f(sizes)]
+    results = [r for part, f in MEASURES.items() if part in arguments.only for r in f(sizes)]
     ratios = [r for r in results if isinstance(r, Ratio)]
     budgets = [r for r in results if isinstance(r, Budget)]
-    plans = list(measure_plans(sizes)) if "plans" in arguments.only else []
-    costs = list(measure_growth(sizes)) if "growth" in arguments.only else []
+    processes = [r for r in results if isinstance(r, Process)]
+    costs = [r for r in results if isinstance(r, StepCost)]
     grown = list(growth(costs))
 
     if arguments.json:
@@ -134,7 +128,7 @@ def main() -> int:
             "machine": platform.machine(),
             "ratios": [{**asdict(r), "ratio": r.ratio, "met": r.met} for r in ratios],
             "budgets": [{**asdict(b), "met": b.met} for b in budgets],
-            "plans": [{**asdict(p), "met": p.met} for p in plans],
+            "processes": [{**asdict(p), "met": p.met} for p in processes],
             "steps": [asdict(c) for c in costs],
             "growth": [{**asdict(g), "met": g.met} for g in grown],
         }
@@ -145,11 +139,11 @@ def main() -> int:
             show_ratios(console, ratios)
         if budgets:
             show_budgets(console, budgets)
-        if plans:
-            show_plans(console, plans)
+        if processes:
+            show_processes(console, processes)
         if costs:
             show_growth(console, costs, grown)
-    met = all(result.met for result in (*ratios, *budgets, *plans, *grown))
+    met = all(result.met for result in (*ratios, *budgets, *processes, *grown))
     return 0 if met or arguments.no_fail or arguments.quick else 1
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,20 +22,30 @@ def run(*arguments: str) -> str:
     return done.stdout
 
 
+HAS_NEURALOGIC = shutil.which("java") and importlib.util.find_spec("neuralogic")
+
+
 @pytest.mark.slow
 def test_speed_measures_everything() -> None:
     found = json.loads(run("--quick", "--json"))
     others = {r["other_name"] for r in found["ratios"]}
     assert others >= {"pypddl", "from scratch", "mimir, grounded"}
+    assert any("paper's implementation" in name for name in others)
+    assert any("extrapolated" in name for name in others) == bool(HAS_NEURALOGIC)
     assert all(r["ratio"] > 0 for r in found["ratios"])
     assert [b["met"] for b in found["budgets"]] == [True]
-    assert [p["outcome"] for p in found["plans"]] == ["solved"] * 4
-    assert all(p["megabytes"] > 1 for p in found["plans"])
+    plans = [p for p in found["processes"] if p["expected"] == "solved"]
+    models = [p for p in found["processes"] if p["expected"] == "trained"]
+    assert len(plans) == 8
+    assert len(models) == 1
+    assert all(p["outcome"] == p["expected"] for p in found["processes"])
+    assert all(p["megabytes"] > 1 for p in found["processes"])
     assert len(found["growth"]) == 4
 
 
 @pytest.mark.slow
 def test_speed_prints_tables() -> None:
-    table = run("--quick", "--only", "step", "growth")
+    table = run("--quick", "--only", "step", "growth", "plans")
     assert "from scratch" in table
     assert "blocksworld" in table
+    assert "rules alone" in table

@@ -1,0 +1,264 @@
+"""What the speed benchmark measures about networks: training, and the scores of a step."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inputs import Sizes, best, described, generated, setting
+from planlog import domains
+from planlog.labels import PAPER_STATES, Labels, label, select_training
+from planlog.learned import LearnedPolicy, weight_shapes
+from planlog.lifting import action_relations, structure_of
+from planlog.model import Model
+from planlog.policy import Policy
+from planlog.preconditions import WrittenOut
+from planlog.rules import Literal, Relation, Source
+from planlog.settings import PRESETS, NetworkSettings
+from planlog.task import Domain, State, Task
+from planlog.template import TemplateSettings, template
+from plans import planlog
+from results import Process, Ratio
+
+SECONDS_A_MODEL, MEGABYTES_A_MODEL = 30, 1000
+
+# Seconds of processor time that the paper's implementation takes for a step, on one core of a
+# machine like those that this benchmark was made on; where it varies, the least.
+PAPER_SECONDS_A_STEP = {"blocksworld": 0.28, "ferry": 0.17, "satellite": 0.6}
+
+
+def is_missing(module: str, purpose: str) -> bool:
+    """Says so, too."""
+    missing = importlib.util.find_spec(module) is None
+    if missing:
+        print(f"left out: {purpose} needs {module}", file=sys.stderr)
+    return missing
+
+
+# --- Training as in the paper, against NeuraLogic ---------------------------------------------
+
+AS_IN_THE_PAPER = TemplateSettings(layers=1), NetworkSettings(width=8), PRESETS["paper"]
+
+
+def measure_training(sizes: Sizes) -> Iterator[Ratio]:
+    """From tasks that have been read to the model, on the Blocksworld training set; NeuraLogic
+    gets its states with their labels, grounds the same template in them, and trains it."""
+    if is_missing("torch", "training") or is_missing("neuralogic", "training against it"):
+        return
+    if shutil.which("java") is None:
+        print("left out: training against neuralogic, which needs Java", file=sys.stderr)
+        return
+    from planlog.learn import LearningSettings, learn
+
+    name = "blocksworld"
+    domain, rules = setting(name)
+    limits = {"limit": sizes.states, "max_states": PAPER_STATES[name]}
+    settings = LearningSettings(*AS_IN_THE_PAPER, **limits)
+    texts = [text for _, text in domains.generate(name, seed=0, split="training")]
+
+    def ours() -> float:
+        tasks = [domain.parse_task(text) for text in texts]
+        start = time.process_time()
+        learn(rules, tasks, settings)
+        return time.process_time() - start
+
+    spaces = select_training([domain.parse_task(text) for text in texts], **limits)
+    labels = [label(space, rules) for space in spaces]
+    states, epochs = sum(map(len, labels)), settings.training.epochs
+    case = {
+        **described_template(rules),
+        "states": sample(labels, sizes.sample),
+        "epochs": sizes.sample_epochs,
+        "learning_rate": settings.training.learning_rate,
+    }
+    before = ours()
+    theirs = trained_by_neuralogic(case)
+    after = ours()
+    number = len(case["states"])
+    yield Ratio(
+        f"train as in the paper: {states:,} states, {epochs} epochs, L=1, H=8",
+        min(before, after),
+        states / number * (theirs["grounding"] + epochs * theirs["epoch"]),
+        f"neuralogic, extrapolated from {number} states and {sizes.sample_epochs} epochs",
+        required=100,
+    )
+
+
+def trained_by_neuralogic(case: dict[str, Any]) -> dict[str, Any]:
+    """Its report, having checked that it derives the actions that we derive."""
+    script = Path(__file__).with_name("neuralogic_training.py")
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        input=json.dumps(case),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    report: dict[str, Any] = json.loads(done.stdout)
+    for derived, (_, queries) in zip(report["derived"], case["states"], strict=False):
+        if sorted(derived) != sorted(action for action, _ in queries):
+            raise SystemExit(f"neuralogic derives other actions: {derived} in place of {queries}")
+    return report
+
+
+def described_template(rules: Policy) -> dict[str, Any]:
+    """The rules of the network, with preconditions, and the dimensions of what they derive."""
+    layers, network, _ = AS_IN_THE_PAPER
+    policy = template(rules, layers)
+    assert policy.program is not None
+    written_out = WrittenOut(policy)
+    program = [written_out(rule) for rule in policy.program.rules]
+
+    def parts(literal: Literal) -> list[object]:
+        # It takes rules without variables for facts, so an atom without arguments gets one.
+        terms = [f"V{term}{i if str(term) == '_' else ''}" for i, term in enumerate(literal.terms)]
+        return [symbol(literal.relation), terms or ["Nothing"], literal.negated]
+
+    return {
+        "rules": [[parts(r.head), [parts(literal) for literal in r.literals]] for r in program],
+        "dimensions": {
+            symbol(rule.head.relation): 1 if rule.is_policy_rule else network.width
+            for rule in program
+        },
+    }
+
+
+def symbol(relation: Relation) -> str:
+    return f"{relation.source.name.lower()}_{relation.name.replace('-', '_')}"
+
+
+def sample(labels: list[Labels], number: int) -> list[list[Any]]:
+    """Some of the labelled states: their facts, and the derived actions with their labels."""
+    every = [(part, i) for part in labels for i in range(len(part))]
+    chosen = np.random.default_rng(0).permutation(len(every))[:number]
+    result = []
+    for part, i in (every[j] for j in chosen):
+        space = part.space
+        entries = np.arange(part.offsets[i], part.offsets[i + 1])
+        entries = entries[part.derived[entries]]
+        queries = []
+        for number, is_optimal in zip(part.actions[entries], part.optimal[entries], strict=True):
+            action = space.action(int(number))
+            relation = Relation(action.name, len(action.arguments), Source.ACTION)
+            queries.append(([symbol(relation), list(action.arguments)], bool(is_optimal)))
+        result.append([facts(space.task, space.state(int(part.states[i]))), queries])
+    return result
+
+
+def facts(task: Task, state: State) -> list[tuple[str, list[str]]]:
+    """The state's atoms, the goal's, those of both by their status, and objects by their types."""
+    true, goal = set(task.atoms(state, static=True)), set(task.goals)
+    parents = {kind.name: kind.parent for kind in task.domain.types}
+    found = []
+    for item, kind in task.objects.items():
+        name: str | None = kind
+        while name is not None:
+            found.append((symbol(Relation(name, 1, Source.TYPE)), [item]))
+            name = parents[name]
+    for source, atoms in (
+        (Source.STATE, true),
+        (Source.GOAL, goal),
+        (Source.ACHIEVED_GOAL, true & goal),
+        (Source.UNACHIEVED_GOAL, goal - true),
+        (Source.ACHIEVED_NONGOAL, true - goal),
+    ):
+        for atom in sorted(atoms):
+            name, *row = atom.strip("()").split()
+            found.append((symbol(Relation(name, len(row), source)), row or ["nothing"]))
+    return found
+
+
+# --- From PDDL files to a model file ----------------------------------------------------------
+
+
+def measure_models(sizes: Sizes) -> Iterator[Process]:
+    """`planlog train` on the training set of each domain, on two cores."""
+    if is_missing("torch", "training"):
+        return
+    for name in sizes.models:
+        with tempfile.TemporaryDirectory() as folder:
+            files = []
+            for file, text in domains.generate(name, seed=0, split="training"):
+                files.append(Path(folder, file))
+                files[-1].write_text(text, encoding="utf-8")
+            done = planlog(
+                "train",
+                str(domains.path(name) / "domain.pddl"),
+                *map(str, files),
+                f"--out={Path(folder, 'model.safetensors')}",
+                f"--max-states={PAPER_STATES[name]}",
+                f"--limit={sizes.states}",
+                cores=2,
+            )
+        training = done.report["training"]
+        yield Process(
+            what=f"train {name}: {len(files)} tasks, {training['labelled_states']:,} states",
+            outcome=done.report["outcome"],
+            expected="trained",
+            steps=training["epochs"],
+            seconds=done.seconds,
+            megabytes=done.megabytes,
+            allowed_seconds=SECONDS_A_MODEL,
+            allowed_megabytes=MEGABYTES_A_MODEL,
+        )
+
+
+# --- A step with a learned policy -------------------------------------------------------------
+
+
+def learned_policy(name: str) -> tuple[Domain, LearnedPolicy]:
+    """The shipped model, or one of the same shape with random weights."""
+    domain, rules = setting(name)
+    file = domains.model_path(name)
+    if file is not None:
+        return domain, Model.read(file).policy(domain)
+    layers, network = TemplateSettings(), NetworkSettings()
+    policy = template(rules, layers)
+    scores = frozenset(action_relations(policy))
+    shapes = weight_shapes(structure_of(policy, scores), network, scores)
+    rng = np.random.default_rng(0)
+    weights = {key: rng.normal(size=shape).astype(np.float32) for key, shape in shapes.items()}
+    return domain, LearnedPolicy(rules, layers, network, weights)
+
+
+def measure_score(sizes: Sizes) -> Iterator[Ratio]:
+    """The mean over a whole plan of one step: choose the best action and apply it."""
+    for name, measured in sizes.score_sizes.items():
+        domain, policy = learned_policy(name)
+        task = domain.parse_task(generated(name, measured, seed=0))
+        steps = 0
+
+        def run(name: str = name, policy: LearnedPolicy = policy, task: Task = task) -> float:
+            nonlocal steps
+            walk = policy.start(task)
+            rng = np.random.default_rng(0)
+            steps = 0
+            start = time.thread_time()
+            while not walk.is_goal:
+                action = walk.choose(rng)
+                if action is None or steps > 100 * len(task.objects):
+                    raise SystemExit(f"{name}: the learned policy finds no plan")
+                walk.apply(action)
+                steps += 1
+            return time.thread_time() - start
+
+        (seconds,) = best(sizes.repetitions, run)
+        yield Ratio(
+            f"one step, learned, {described(name, measured)} ({steps} steps)",
+            seconds / steps,
+            PAPER_SECONDS_A_STEP[name],
+            "the paper's implementation, measured elsewhere",
+            required=1000,
+        )
