@@ -447,14 +447,7 @@ NEVER_OPTIMAL = "pickup(A) :- on-table@ag(A)."
         ("putdown(A) :- holding@ag(A).", [], "default"),  # derives nothing
         ("putdown(A) :- holding@ag(A).", [], "paper"),
         (NEVER_OPTIMAL, [], "default"),
-        pytest.param(
-            NEVER_OPTIMAL,
-            [],
-            "paper",
-            marks=pytest.mark.xfail(
-                reason="learn() asks for decisions, not for optimal actions among them"
-            ),
-        ),
+        (NEVER_OPTIMAL, [], "paper"),
     ],
 )
 def test_nothing_to_learn(

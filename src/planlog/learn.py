@@ -91,7 +91,7 @@ def learn(
         settings.training,
         on_progress=told(Stage.LIFTING),
     )
-    if len(data.decisions) == 0:
+    if not data.decisions.optimal.any():
         raise NothingToLearnError(
             f"there is nothing to learn: of {len(tasks)} tasks {len(spaces)} have fewer than "
             f"{settings.limit:,} states, and these offer no choice between good and bad actions"

@@ -58,6 +58,13 @@ class LearnedPolicy(Policy):
         walk.restart(task.initial if state is None else state)
         return walk
 
+    def rule_texts(self) -> dict[int, str]:
+        """The user's rules; in the template they come last, one for one."""
+        texts = [rule.text for rule in self.rules.program.rules] if self.rules.program else []
+        return dict(
+            zip(self.rule_numbers[len(self.rule_numbers) - len(texts) :], texts, strict=True)
+        )
+
 
 class LearnedWalk(Walk):
     """A walk that knows the scores of the derived actions; they are updated with every action."""

@@ -130,6 +130,11 @@ class Policy:
         walk.restart(task.initial if state is None else state)
         return walk
 
+    def rule_texts(self) -> dict[int, str]:
+        """The rules as they were written, by the core's numbers."""
+        rules = self.program.rules if self.program else ()
+        return {number: rule.text for number, rule in zip(self.rule_numbers, rules, strict=True)}
+
     def relation(self, relation: Relation) -> int:
         """The core's number of a relation of the rule file."""
         return self._relations[relation]
@@ -245,6 +250,10 @@ class Walk:
         actions = self.actions()
         return [actions[i] for i in rng.permutation(len(actions))]
 
+    def scores(self) -> dict[Action, float]:
+        """Of derived actions, if the policy has any."""
+        return {}
+
     @property
     def has_choice(self) -> bool:
         """Whether another action could be chosen here another time."""
@@ -252,14 +261,12 @@ class Walk:
 
     def explain(self) -> list[tuple[str, Action]]:
         """Each derived action with each rule that derives it, as text."""
-        program = self.policy.program
-        names = dict(zip(self.policy.rule_numbers, program.rules, strict=True)) if program else {}
-        found = []
-        for schema, arguments in self.core.actions():
-            for rule in self.core.rules_of(schema, list(arguments)):
-                text = names[rule].text if rule in names else "applicable"
-                found.append((text, self._action(schema, arguments)))
-        return found
+        names = self.policy.rule_texts()
+        return [
+            (names.get(rule, "applicable"), self._action(schema, arguments))
+            for schema, arguments in self.core.actions()
+            for rule in self.core.rules_of(schema, list(arguments))
+        ]
 
     def derivations(self) -> Derivations:
         """The model of the present state as arrays."""

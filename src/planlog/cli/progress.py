@@ -165,9 +165,11 @@ class Trace:
         self.observer = self._print
 
     def _print(self, walk: Walk, action: Action) -> None:
+        scores = walk.scores()
         derived: dict[str, list[str]] = {}
         for rule, derived_action in walk.explain():
-            derived.setdefault(rule, []).append(str(derived_action))
+            score = f"  {scores[derived_action]:.3f}" if scores else ""
+            derived.setdefault(rule, []).append(f"{derived_action}{score}")
         lines = [
             f"step {walk.steps + 1}: {plural(walk.goals_left, 'goal')} left, "
             f"{plural(walk.action_count, 'action')} derived"
