@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 
 #include "graph.hpp"
 
@@ -159,10 +160,19 @@ uint32_t Program::add_rule(Rule rule, std::optional<ActionId> action) {
     const auto bind = [&](Term term) {  // from the schema's variables to the rule's
         return term.is_variable ? rule.head_terms[term.value] : term;
     };
-    for (Literal literal : schema.precondition) {
+    // By name, so that it does not matter in which order a domain's author wrote them.
+    std::vector<Literal> precondition = schema.precondition;
+    const auto key = [&](const Literal& literal) {
+        std::vector<std::pair<bool, uint32_t>> terms;
+        for (Term term : literal.terms) terms.emplace_back(term.is_variable, term.value);
+        const bool is_atom = literal.kind == LiteralKind::Atom;
+        return std::tuple(is_atom ? predicate(literal.predicate).name : "", literal.negated, terms);
+    };
+    std::stable_sort(precondition.begin(), precondition.end(),
+                     [&](const Literal& a, const Literal& b) { return key(a) < key(b); });
+    for (Literal& literal : precondition)
         for (Term& term : literal.terms) term = bind(term);
-        append({literal}, rule);
-    }
+    append(precondition, rule);
     for (size_t i = 0; i < schema.parameters.size(); ++i) {
         const Term term = rule.head_terms[i];
         const auto& wanted = schema.parameters[i].types;

@@ -198,7 +198,8 @@ class Model:
 
 def signature_of(rules: Policy, settings: TemplateSettings) -> str:
     """What a network depends on: the types' hierarchy, and the template with all preconditions."""
-    types = [f"type {t.name} - {t.parent}" for t in rules.domain.types if t.parent is not None]
+    declared = sorted(rules.domain.types, key=lambda t: t.name)
+    types = [f"type {t.name} - {t.parent}" for t in declared if t.parent is not None]
     lines = template_text(rules, settings).splitlines()
     return "\n".join([*types, *(line for line in lines if line and not line.startswith("%"))])
 

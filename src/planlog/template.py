@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TypeVar
 
 from planlog.policy import Policy
 from planlog.preconditions import WrittenOut
@@ -24,7 +25,9 @@ from planlog.rules import Comparison, Literal, Program, Relation, Rule, Source, 
 from planlog.rules.names import Names, numbered, variables_of
 from planlog.rules.report import Report
 from planlog.rules.stratify import dependencies_of, stratify
-from planlog.task import Domain
+from planlog.task import ActionSchema, Domain, Predicate, Type
+
+_Named = TypeVar("_Named", ActionSchema, Predicate, Type)
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]:
     edges = tuple(_edges(arities, edge)) if settings.layers else ()  # layers read them
     layers = [names.new(f"h{i}", 1) for i in range(settings.layers + 1)]
     heads = {rule.head.relation for rule in rules}
-    actions = [Relation(a.name, a.arity, Source.ACTION) for a in domain.actions]
+    actions = [Relation(a.name, a.arity, Source.ACTION) for a in _by_name(domain.actions)]
     applicable = {a: names.new(f"app_{a.name}", a.arity) for a in actions if a in heads}
     titled: list[tuple[str, Iterable[Rule]]] = [
         ("the policy once more, without embeddings", _plain_rules(rules, plain)),
@@ -112,8 +115,14 @@ def _rules_of(policy: Policy) -> tuple[Rule, ...]:
     """The policy's rules; a policy without any has one for each action, with no body."""
     if policy.program is not None:
         return policy.program.rules
-    heads = (Relation(a.name, a.arity, Source.ACTION) for a in policy.domain.actions)
+    actions = _by_name(policy.domain.actions)
+    heads = (Relation(a.name, a.arity, Source.ACTION) for a in actions)
     return tuple(Rule(_atom(head), (), precondition=head.name) for head in heads)
+
+
+def _by_name(declared: Iterable[_Named]) -> list[_Named]:
+    """Sorted, so that domains that differ only in the order of declarations have one template."""
+    return sorted(declared, key=lambda named: named.name)
 
 
 def _atom(relation: Relation) -> Literal:
@@ -136,10 +145,10 @@ def _inputs(domain: Domain) -> Iterator[Relation]:
 
     Every object is of the type `object`, so that one that occurs in no atom has embeddings too.
     """
-    for predicate in domain.predicates:
+    for predicate in _by_name(domain.predicates):
         for status in (Source.ACHIEVED_GOAL, Source.UNACHIEVED_GOAL, Source.ACHIEVED_NONGOAL):
             yield Relation(predicate.name, predicate.arity, status)
-    for declared in domain.types:
+    for declared in _by_name(domain.types):
         yield Relation(declared.name, 1, Source.TYPE)
 
 
