@@ -226,7 +226,7 @@ def _difference(model: str, domain: str) -> str:
         different = [line for line in own if line not in other]
         if different:
             lines.append(f"  {title}: {different[0]}")
-    return "\n".join(lines or ["  the order of its predicates, actions or types differs"])
+    return "\n".join(lines)
 
 
 def _check_settings(template: TemplateSettings, network: NetworkSettings) -> None:
