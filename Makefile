@@ -70,7 +70,7 @@ models: $(domain_models)
 model-blocksworld: learning := --max-states 26000
 model-ferry:       learning := --max-states 11000
 model-satellite:   learning := --max-states 19000
-model-rover:       learning := --limit 30000 --max-tasks 60
+model-rover:       learning := --limit 30000 --max-tasks 60 --seed 1
 model-rover:       seeds := 0 1 2 3
 seeds := 0
 $(domain_models): model-%: $(VENV)/.installed
