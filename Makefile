@@ -41,7 +41,7 @@ demo: $(VENV)/.installed
 
 # The tests come last, so that their closing line is the end of the output.
 test: lint sanitize $(VENV)/.dev
-	$(bin)/python -m pytest -n 2
+	$(bin)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/.dev
 	$(bin)/ruff check .

@@ -557,9 +557,9 @@ def test_what_is_no_file(tmp_path: Path) -> None:
         (
             ("ferry", "policy"),
             ("car location - object", "car - thing location thing - object"),
-            "that one: type car - object.*this one: type thing - object",
+            "that one: type car - object.*this one: type car - thing",
         ),
-        (("ferry", "policy"), ("?to - location", "?to - object"), r"app_sail.* location\(X2\)"),
+        (("ferry", "policy"), ("?to - location", "?to - object"), r"app_debark.* location\(X2\)"),
     ],
 )
 def test_other_domains(which: tuple[str, str], change: tuple[str, str], message: str) -> None:

@@ -401,18 +401,18 @@ def test_conditions_that_are_no_literals() -> None:
     tail = text[text.index("% --- applicable actions") :]
     assert tail == (
         "% --- applicable actions ---\n"
-        "app_act(X1, X2) :- h0(X1), h0(X2), act_or4(X2), not act_forall5(X1), a_or_b(X1),"
+        "app_act(X1, X2) :- h0(X1), h0(X2), not act_forall5(X1), act_or4(X2), a_or_b(X1),"
         " X2 != k.\n"
         "\n"
         "% --- the policy, with embeddings ---\n"
         "act(X1, X2) :- app_act(X1, X2), h0(X1), h0(X2).\n"
         "\n"
         "% --- conditions of the domain that are no literals ---\n"
-        "act_or4(X1) :- p(X1).\n"
-        "act_or4(X1) :- r, a(X1).\n"
         "a_or_b(X1) :- a(X1).\n"
         "a_or_b(X1) :- b(X1).\n"
         "act_forall5(X1) :- q(X1, X2), a_or_b(X1), b(X2).\n"
+        "act_or4(X1) :- p(X1).\n"
+        "act_or4(X1) :- r, a(X1).\n"
     )
 
 
