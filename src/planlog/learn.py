@@ -16,7 +16,7 @@ from planlog.decisions import gather
 from planlog.errors import NothingToLearnError
 from planlog.labels import PAPER_TASKS, select_training
 from planlog.lifting import action_relations, structure_of
-from planlog.model import Model, present_versions, signature_of
+from planlog.model import Model
 from planlog.network import Network
 from planlog.policy import Policy
 from planlog.settings import NetworkSettings, TrainingSettings
@@ -127,15 +127,13 @@ def learn(
             "training": round(time.monotonic() - ready, 3),
         },
     }
-    model = Model(
-        domain=rules.domain.name,
-        signature=signature_of(rules, settings.template),
-        rules=rules.program.text if rules.program else None,
-        template=settings.template,
-        network=settings.network,
-        weights=result.weights,
+    model = Model.of(
+        rules,
+        settings.template,
+        settings.network,
+        result.weights,
         training=summary,
-        versions={**present_versions(), "torch": torch.__version__},
+        versions={"torch": torch.__version__},
     )
     return Learned(model, result.interrupted, result.checkpoint)
 

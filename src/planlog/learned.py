@@ -11,7 +11,7 @@ from planlog import _core
 from planlog.lifting import Structure, action_relations, structure_of
 from planlog.policy import Policy, Walk
 from planlog.settings import Activation, Aggregation, NetworkSettings
-from planlog.task import Action, State, Task
+from planlog.task import Action, Task
 from planlog.template import TemplateSettings, template
 
 Weights = Mapping[str, npt.NDArray[np.float32]]
@@ -48,15 +48,8 @@ class LearnedPolicy(Policy):
         self.temperature = temperature
         self.network = _network(self, network_settings, weights)
 
-    def start(
-        self, task: Task, state: State | None = None, *, deadline: float | None = None
-    ) -> LearnedWalk:
-        """A walk on which actions have scores."""
-        self.check_task(task)
-        walk = LearnedWalk(self, task)
-        walk.set_deadline(deadline)
-        walk.restart(task.initial if state is None else state)
-        return walk
+    def _new_walk(self, task: Task) -> LearnedWalk:
+        return LearnedWalk(self, task)
 
     def rule_texts(self) -> dict[int, str]:
         """The user's rules; in the template they come last, one for one."""

@@ -125,7 +125,7 @@ class Policy:
         Evaluation that passes the deadline (of `time.monotonic`) raises TimeoutError.
         """
         self.check_task(task)
-        walk = Walk(self, task)
+        walk = self._new_walk(task)
         walk.set_deadline(deadline)
         walk.restart(task.initial if state is None else state)
         return walk
@@ -178,6 +178,9 @@ class Policy:
 
     def _positive_body(self, rule: int) -> tuple[int, ...]:
         return tuple(rel for rel, negated, _ in self.core.rule_body(rule) if not negated)
+
+    def _new_walk(self, task: Task) -> Walk:
+        return Walk(self, task)
 
     def _walk(self, task: Task) -> Walk:
         """A walk for evaluations from scratch, kept so that static relations are loaded once."""

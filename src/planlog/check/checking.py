@@ -22,7 +22,7 @@ from planlog.check.rules import rule_report
 from planlog.check.walks import WalkSearch
 from planlog.parallel import KeepOn, map_in_order
 from planlog.policy import Policy
-from planlog.statespace import derive, expand
+from planlog.statespace import DEFAULT_LIMIT, derive, expand
 from planlog.task import Task
 
 
@@ -45,7 +45,7 @@ def check(
     task: Task,
     *,
     properties: Collection[Property] = tuple(Property),
-    limit: int = 10_000,
+    limit: int = DEFAULT_LIMIT,
     walks: int = 100,
     walk_steps: int = 5_000,
     seed: int = 0,
@@ -122,7 +122,7 @@ def check_all(
     tasks: Iterable[Task],
     *,
     properties: Collection[Property] = tuple(Property),
-    limit: int = 10_000,
+    limit: int = DEFAULT_LIMIT,
     walks: int = 100,
     walk_steps: int = 5_000,
     seed: int = 0,

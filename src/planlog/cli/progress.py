@@ -5,10 +5,16 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Progress as Bar
 
 from planlog.cli.wording import plural
@@ -22,27 +28,62 @@ if TYPE_CHECKING:
     from planlog.training import Progress as Epoch
 
 
-class Progress:
-    """A bar of the goals achieved; nothing at all when this is not a terminal."""
+class _Shown:
+    """Something to look at from the beginning of the work to its end."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        pass
+
+
+class _BarShown(_Shown):
+    """A bar of one line, which goes when the work ends; nothing at all when this is no terminal."""
+
+    def __init__(self, *columns: ProgressColumn, total: int | None, **fields: Any) -> None:
+        console = Console(stderr=True)
+        self.is_terminal = console.is_terminal
+        self._bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._line = self._bar.add_task("", total=total, **fields)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+
+class Progress(_BarShown):
+    """A bar of the goals achieved."""
 
     def __init__(self) -> None:
-        console = Console(stderr=True)
-        self._bar = Bar(
+        super().__init__(
             TextColumn("step {task.fields[step]}"),
             BarColumn(),
             TextColumn("{task.fields[left]} left"),
             TimeElapsedColumn(),
-            console=console,
-            transient=True,
+            total=None,
+            step=0,
+            left="goals",
         )
-        self._shown = console.is_terminal
-        self._line = self._bar.add_task("", total=None, step=0, left="goals")
         self._next = 0.0
 
     @property
     def observer(self) -> Observer | None:
         """To be called before each step."""
-        return self._update if self._shown else None
+        return self._update if self.is_terminal else None
 
     def _update(self, walk: Walk, action: Action) -> None:
         # Drawing takes much longer than a step, so it is done a few times a second.
@@ -61,35 +102,18 @@ class Progress:
             left=plural(left, "goal"),
         )
 
-    def __enter__(self) -> Progress:
-        if self._shown:
-            self._bar.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._shown:
-            self._bar.stop()
-
-
-class TasksProgress:
-    """A bar of the tasks checked; nothing at all when this is not a terminal."""
+class TasksProgress(_BarShown):
+    """A bar of the tasks checked."""
 
     def __init__(self, tasks: int) -> None:
-        console = Console(stderr=True)
-        self._bar = Bar(
+        super().__init__(
             BarColumn(),
             TextColumn("{task.completed} of {task.total} tasks, {task.fields[states]:,} states"),
             TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
+            total=tasks,
+            states=0,
         )
-        self._line = self._bar.add_task("", total=tasks, states=0)
         self._states: dict[tuple[int, Stage], int] = {}
 
     def on_progress(self, task: Task, stage: Stage, number: int) -> None:
@@ -101,34 +125,19 @@ class TasksProgress:
     def done(self, tasks: int) -> None:
         self._bar.update(self._line, completed=tasks)
 
-    def __enter__(self) -> TasksProgress:
-        self._bar.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._bar.stop()
-
-
-class TrainingProgress:
-    """A bar of the epochs; nothing at all when this is not a terminal."""
+class TrainingProgress(_BarShown):
+    """A bar of the epochs."""
 
     def __init__(self) -> None:
-        console = Console(stderr=True)
-        self._bar = Bar(
+        super().__init__(
             BarColumn(),
             TextColumn("{task.fields[what]}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
+            total=None,
+            what="",
         )
-        self._line = self._bar.add_task("", total=None, what="")
 
     def on_stage(self, stage: LearningStage, states: int) -> None:
         """Before the training begins."""
@@ -143,20 +152,8 @@ class TrainingProgress:
             what=f"epoch {done.epoch}: loss {done.loss:.4g}, right in {done.accuracy:.1%}",
         )
 
-    def __enter__(self) -> TrainingProgress:
-        self._bar.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._bar.stop()
-
-
-class Trace:
+class Trace(_Shown):
     """Every step with the actions that the policy derives, by the rules that derive them."""
 
     observer: Observer
@@ -177,14 +174,3 @@ class Trace:
         for rule, actions in derived.items():
             lines += [f"  {rule}", *(f"      {name}" for name in actions)]
         print("\n".join(lines), f"  takes {action}", sep="\n", file=sys.stderr)
-
-    def __enter__(self) -> Trace:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        pass
