@@ -13,7 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = sorted((ROOT / "core").rglob("*.[ch]pp"))
-HEADERS = [file for file in CORE if file.suffix == ".hpp"]
+# Bindings need nanobind; the build compiles them.
+HEADERS = [f for f in CORE if f.suffix == ".hpp" and f.parent.name != "bindings"]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
@@ -43,7 +44,7 @@ def test_each_header_compiles_alone(header: Path) -> None:
 
 def test_the_core_needs_the_standard_library_only() -> None:
     for file in CORE:
-        if file.name == "bindings.cpp":
+        if file.parent.name == "bindings":
             continue
         for included in re.findall(r"^#include <([^>]*)>", file.read_text(), re.MULTILINE):
             assert re.fullmatch(r"[a-z_]+", included), f"{file.name} includes <{included}>"
@@ -71,9 +72,11 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-@pytest.mark.parametrize(("part", "limit"), [("core", 4000), ("pddl", 2000), ("network", 1000)])
+@pytest.mark.parametrize(
+    ("part", "limit"), [("core", 4000), ("pddl", 2000), ("network", 1000), ("bindings", 1200)]
+)
 def test_each_part_of_the_core_can_be_read_in_an_afternoon(part: str, limit: int) -> None:
-    """The reader of PDDL, networks, and everything else."""
+    """The reader of PDDL, networks, the border to Python, and everything else."""
     lines = 0
     for file in CORE:
         if file.parent.name == part:

@@ -1,0 +1,21 @@
+#include "bindings.hpp"
+
+NB_MODULE(_core, m) {
+    using namespace planlog;
+    m.doc() = "The core of Planlog: PDDL, relations, evaluation, state spaces, networks.";
+    // Objects that other modules still hold when Python ends are no leaks of ours.
+    nb::set_leak_warnings(false);
+#ifdef PLANLOG_SANITIZED
+    m.attr("sanitized") = true;
+#else
+    m.attr("sanitized") = false;
+#endif
+    m.attr("compiler") = __VERSION__;
+
+    bind_tasks(m);
+    bind_rules(m);
+    bind_walks(m);
+    bind_spaces(m);
+    bind_circuits(m);
+    bind_graphs(m);
+}

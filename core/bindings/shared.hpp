@@ -1,0 +1,149 @@
+// What all bindings share: objects that Python and the core hold together, arrays that
+// cross the border, and work that can be interrupted.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <memory>
+
+#include "../program.hpp"
+#include "../state.hpp"
+#include "../walk.hpp"
+
+namespace planlog {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+using IdArray = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<nb::numpy, uint32_t>;
+
+// --- Objects -------------------------------------------------------------------
+
+struct SharedDomain {
+    Domain domain;
+};
+
+// A task, its atoms, and the domain it needs.
+struct SharedTask {
+    std::shared_ptr<SharedDomain> domain;
+    Task task;
+    AtomTable atoms;
+
+    SharedTask(std::shared_ptr<SharedDomain> of, Task read)
+        : domain(std::move(of)), task(std::move(read)), atoms(task) {}
+};
+
+struct SharedProgram {
+    std::shared_ptr<SharedDomain> domain;
+    Program program;
+
+    explicit SharedProgram(std::shared_ptr<SharedDomain> of)
+        : domain(std::move(of)), program(domain->domain) {}
+};
+
+// --- Arrays --------------------------------------------------------------------
+
+// Hands a vector over to numpy without copying it.
+template <class T>
+nb::ndarray<nb::numpy, T> as_array(std::vector<T>&& values) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+    T* data = owned->data();
+    const size_t size = owned->size();
+    nb::capsule owner(owned.release(),
+                      [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(data, {size}, owner);
+}
+
+// The same as rows. An array without columns still has rows: nullary atoms.
+inline nb::object as_rows(std::vector<uint32_t>&& values, size_t rows, size_t columns) {
+    return nb::cast(as_array(std::move(values))).attr("reshape")(rows, columns);
+}
+
+// What a vector that outlives the array holds; to be returned with reference_internal.
+template <class T>
+nb::ndarray<nb::numpy, const T> as_view(const std::vector<T>& values) {
+    return nb::ndarray<nb::numpy, const T>(values.data(), {values.size()});
+}
+
+// --- Work ----------------------------------------------------------------------
+
+// Stops an evaluation when its time is up or a signal handler has raised.
+class Watch {
+  public:
+    void set_deadline(std::optional<double> seconds) {
+        deadline_.reset();
+        if (seconds)
+            deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                           std::chrono::duration<double>(*seconds));
+    }
+    void operator()() {
+        const auto now = Clock::now();
+        if (now < next_) return;
+        next_ = now + std::chrono::milliseconds(20);
+        nb::gil_scoped_acquire locked;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (deadline_ && now > *deadline_) {
+            PyErr_SetString(PyExc_TimeoutError, "the time for the evaluation is up");
+            throw nb::python_error();
+        }
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    std::optional<Clock::time_point> deadline_;
+    Clock::time_point next_{};
+};
+
+// Work that runs without the interpreter lock, by one thread at a time. What is interrupted
+// in the middle is not used again.
+class Guarded {
+  protected:
+    // Busy is set and looked at while the interpreter lock is held.
+    enum class Condition : uint8_t { Ready, Busy, Broken };
+
+    void check_condition() const {
+        if (condition_ == Condition::Busy) throw nb::value_error("in use by another thread");
+        if (condition_ == Condition::Broken) throw nb::value_error("interrupted: start again");
+    }
+    template <class Function>
+    void guarded(Function function) {
+        check_condition();
+        condition_ = Condition::Busy;
+        try {
+            nb::gil_scoped_release unlocked;
+            function();
+        } catch (const MissingValue&) {  // found before anything was changed
+            condition_ = Condition::Ready;
+            throw;
+        } catch (...) {
+            condition_ = Condition::Broken;
+            throw;
+        }
+        condition_ = Condition::Ready;
+    }
+
+    Watch watch_;
+    Condition condition_ = Condition::Ready;
+};
+
+inline void check_same_domain(const SharedTask& task, const SharedProgram& program) {
+    if (task.domain != program.domain)
+        throw nb::value_error("task and policy are of different domains");
+}
+
+inline void check_atoms(SharedTask& task, IdArray atoms) {
+    const auto lock = task.atoms.lock();
+    for (size_t i = 0; i < atoms.size(); ++i)
+        if (atoms(i) >= task.atoms.size()) throw nb::value_error("no such atom");
+}
+
+}  // namespace planlog

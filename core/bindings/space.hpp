@@ -1,0 +1,65 @@
+// A state space that Python expands step by step and then reads.
+#pragma once
+
+#include "../statespace.hpp"
+#include "shared.hpp"
+
+namespace planlog {
+
+class SharedSpace : public Guarded {
+  public:
+    SharedSpace(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program,
+                IdArray start, size_t limit, bool through_goals, bool stop_at_goal)
+        : task_(std::move(task)), program_(std::move(program)) {
+        check_same_domain(*task_, *program_);
+        check_atoms(*task_, start);
+        space_.emplace(task_->task, task_->atoms, program_->program,
+                       std::span(start.data(), start.size()),
+                       StateSpace::Bounds{limit, through_goals, stop_at_goal});
+        space_->set_poll([this] { watch_(); });
+    }
+
+    bool advance(size_t count) {
+        guarded([&] { is_done_ = !space_->advance(count); });
+        return !is_done_;
+    }
+    size_t size() const {
+        check_condition();
+        return space_->states().size();
+    }
+    // Arrays of a space that still grows would not stay where they are.
+    const StateSpace& finished() const {
+        check_condition();
+        if (!is_done_) throw nb::value_error("the state space is not finished");
+        return *space_;
+    }
+    const std::shared_ptr<SharedTask>& task() const { return task_; }
+
+    auto bits() const {
+        const StateSet& states = finished().states();
+        return nb::ndarray<nb::numpy, const uint64_t>(states.bits().data(),
+                                                      {states.size(), states.width()});
+    }
+    Numbers atoms() const {
+        const AtomList& atoms = finished().states().atoms();
+        std::vector<uint32_t> ids;
+        const auto lock = task_->atoms.lock();
+        for (size_t i = 0; i < atoms.size(); ++i)
+            ids.push_back(task_->atoms.intern(atoms.predicates[i], atoms.row(i)));
+        return as_array(std::move(ids));
+    }
+    nb::tuple action(uint32_t number) const {
+        const auto& actions = finished().ground_actions;
+        if (number >= actions.schemas.size()) throw nb::index_error("no such action");
+        const std::vector<uint32_t> row(actions.row(number), actions.row(number + 1));
+        return nb::make_tuple(index(actions.schemas[number]), nb::tuple(nb::cast(row)));
+    }
+
+  private:
+    std::shared_ptr<SharedTask> task_;
+    std::shared_ptr<SharedProgram> program_;
+    std::optional<StateSpace> space_;
+    bool is_done_ = false;
+};
+
+}  // namespace planlog

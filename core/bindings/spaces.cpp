@@ -1,0 +1,79 @@
+// State spaces, and what a policy derives in them.
+#include "bindings.hpp"
+#include "space.hpp"
+
+namespace planlog {
+namespace {
+
+auto as_tuple(const RuleCounts& counts) { return std::pair(counts.states, counts.derivations); }
+
+class SharedDerivation : public Guarded {
+  public:
+    SharedDerivation(std::shared_ptr<SharedSpace> space, std::shared_ptr<SharedProgram> program)
+        : space_(std::move(space)), program_(std::move(program)) {
+        check_same_domain(*space_->task(), *program_);
+        derivation_.emplace(space_->finished(), space_->task()->atoms, program_->program);
+        derivation_->set_poll([this] { watch_(); });
+    }
+    bool advance(size_t count) {
+        bool more = false;
+        guarded([&] { more = derivation_->advance(count); });
+        return more;
+    }
+    const Derivation& usable() const {
+        check_condition();
+        return *derivation_;
+    }
+
+  private:
+    std::shared_ptr<SharedSpace> space_;
+    std::shared_ptr<SharedProgram> program_;
+    std::optional<Derivation> derivation_;
+};
+
+}  // namespace
+
+void bind_spaces(nb::module_& m) {
+    const auto within = nb::rv_policy::reference_internal;
+    nb::class_<SharedSpace>(m, "StateSpace")
+        .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>, IdArray, size_t,
+                      bool, bool>(),
+             "task"_a, "program"_a, "start"_a, "limit"_a, "through_goals"_a, "stop_at_goal"_a)
+        .def("advance", &SharedSpace::advance, "count"_a)
+        .def("action", &SharedSpace::action, "number"_a)
+        .def("__len__", &SharedSpace::size)
+        .def_prop_ro(
+            "action_schemas",
+            [](const SharedSpace& s) {
+                std::vector<uint32_t> schemas;
+                for (ActionId id : s.finished().ground_actions.schemas)
+                    schemas.push_back(index(id));
+                return as_array(std::move(schemas));
+            },
+            nb::rv_policy::move)
+        .def_prop_ro("visited", [](const SharedSpace& s) { return s.finished().visited(); })
+        .def_prop_ro("bits", &SharedSpace::bits, within)
+        .def_prop_ro("atoms", &SharedSpace::atoms, nb::rv_policy::move)
+        .def_prop_ro(
+            "depths", [](const SharedSpace& s) { return as_view(s.finished().depths); }, within)
+        .def_prop_ro(
+            "goals", [](const SharedSpace& s) { return as_view(s.finished().goals); }, within)
+        .def_prop_ro(
+            "offsets", [](const SharedSpace& s) { return as_view(s.finished().offsets); }, within)
+        .def_prop_ro(
+            "successors", [](const SharedSpace& s) { return as_view(s.finished().successors); },
+            within)
+        .def_prop_ro(
+            "actions", [](const SharedSpace& s) { return as_view(s.finished().actions); }, within)
+        .def_prop_ro("rules", [](const SharedSpace& s) { return as_tuple(s.finished().rules); });
+    nb::class_<SharedDerivation>(m, "Derivation")
+        .def(nb::init<std::shared_ptr<SharedSpace>, std::shared_ptr<SharedProgram>>(), "space"_a,
+             "program"_a)
+        .def("advance", &SharedDerivation::advance, "count"_a)
+        .def_prop_ro(
+            "derived", [](const SharedDerivation& d) { return as_view(d.usable().derived); },
+            within)
+        .def_prop_ro("rules", [](const SharedDerivation& d) { return as_tuple(d.usable().rules); });
+}
+
+}  // namespace planlog

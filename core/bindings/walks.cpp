@@ -1,0 +1,287 @@
+// Walks through the states of a task, with scores if a network is attached.
+#include "../batch.hpp"
+#include "bindings.hpp"
+#include "network.hpp"
+
+namespace planlog {
+namespace {
+
+nb::tuple as_arrays(Batch&& batch) {
+    nb::list relations, rules;
+    for (AtomArray& array : batch.relations) {
+        const size_t rows = array.offsets.back();
+        relations.append(nb::make_tuple(as_rows(std::move(array.values), rows, array.arity),
+                                        as_array(std::move(array.offsets)), array.is_static));
+    }
+    for (DerivationArray& array : batch.rules) {
+        const size_t rows = array.heads.size();
+        nb::object bodies = as_rows(std::move(array.bodies), rows, array.width);
+        rules.append(nb::make_tuple(as_array(std::move(array.heads)), bodies,
+                                    as_array(std::move(array.offsets)), array.is_static));
+    }
+    return nb::make_tuple(relations, rules);
+}
+
+class SharedWalk : public Guarded {
+  public:
+    SharedWalk(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program)
+        : task_(std::move(task)), program_(std::move(program)) {
+        check_same_domain(*task_, *program_);
+        rebuild();
+    }
+
+    void start(IdArray state) {
+        check_atoms(*task_, state);
+        rebuild_if_broken();
+        guarded([&] { walk_->start({state.data(), state.size()}); });
+    }
+    // Whether it was applicable; if not, nothing changes.
+    bool apply(uint32_t action, const std::vector<uint32_t>& arguments) {
+        check(action, arguments);
+        bool applied = false;
+        guarded([&] {
+            applied = walk_->is_applicable(ActionId(action), arguments.data());
+            if (applied) walk_->apply(ActionId(action), arguments.data());
+        });
+        return applied;
+    }
+    void undo() {
+        if (usable().steps() == 0) throw nb::index_error("there is no step to undo");
+        guarded([&] { walk_->undo(); });
+    }
+    nb::list actions() const {
+        nb::list result;
+        for (const GroundAction& action : usable().actions()) result.append(as_tuple(action));
+        return result;
+    }
+    std::optional<nb::tuple> sample(uint64_t key) const {
+        GroundAction action;
+        if (!usable().sample(key, action)) return std::nullopt;
+        return as_tuple(action);
+    }
+    // From here on, actions have scores: the values of their atoms.
+    void attach(std::shared_ptr<SharedNetwork> network) {
+        if (network->program != program_) throw nb::value_error("a network of another program");
+        for (uint32_t a = 0; a < task_->task.domain->actions.size(); ++a) {
+            const auto relation = program_->program.find_action(ActionId(a));
+            if (relation && (!network->network.derives(*relation) ||
+                             network->network.dimensions[index(*relation)] != 1))
+                throw nb::value_error("actions need scores: values of dimension 1");
+        }
+        network_ = std::move(network);
+        attach_again();
+    }
+    // The derived actions with their scores.
+    nb::list scores() {
+        nb::list result;
+        for (const auto& [action, score] : scored())
+            result.append(nb::make_tuple(as_tuple(action), score));
+        return result;
+    }
+    // The action with the highest score or, with a temperature, one drawn with probabilities
+    // in proportion to e^(score / temperature); of equal ones the first by name.
+    std::optional<nb::tuple> best(std::optional<double> temperature, uint64_t key) {
+        if (temperature && !(*temperature > 0))
+            throw nb::value_error("the temperature must be positive");
+        std::optional<ActionRow> chosen;
+        double highest = 0;
+        for (const auto& [action, score] : scored()) {
+            double value = score;
+            if (temperature) value = value / *temperature + walk_->gumbel(action, key);
+            if (chosen &&
+                (value < highest || (value == highest && !walk_->is_named_before(action, *chosen))))
+                continue;
+            chosen = action;
+            highest = value;
+        }
+        if (!chosen) return std::nullopt;
+        return as_tuple(*chosen);
+    }
+    // The values of a relation's atoms: objects, values.
+    nb::tuple values(uint32_t id) {
+        check_network();
+        const Network& network = network_->network;
+        if (id >= network.dimensions.size()) throw nb::value_error("no such relation");
+        const RelationId relation{id};
+        const Relation& of = walk_->model().relation(relation);
+        const bool is_input = !network.derives(relation);
+        const uint32_t dimension = network.dimensions[id];
+        std::vector<uint32_t> objects;
+        std::vector<float> values;
+        guarded([&] {
+            evaluation_->update(walk_->model());
+            const float one = 1;
+            for (Row row : of.true_rows()) {
+                objects.insert(objects.end(), of.values(row), of.values(row) + of.arity());
+                const float* value =
+                    is_input ? &one : evaluation_->value(walk_->model(), relation, row);
+                values.insert(values.end(), value, value + dimension);
+            }
+        });
+        const size_t rows = of.size();
+        return nb::make_tuple(
+            as_rows(std::move(objects), rows, of.arity()),
+            nb::cast(as_array(std::move(values))).attr("reshape")(rows, dimension));
+    }
+    size_t computed() const { return evaluation_ ? evaluation_->computed() : 0; }
+    // The rules that derive an action.
+    std::vector<uint32_t> rules_of(uint32_t action, const std::vector<uint32_t>& arguments) {
+        check(action, arguments);
+        std::vector<uint32_t> rules;
+        const Model& model = usable().model();
+        const auto relation = model.program().find_action(ActionId(action));
+        if (!relation) return rules;
+        const Row row = model.relation(*relation).find(arguments.data());
+        if (row == no_row) return rules;
+        model.derivations_of(*relation, row, [&](uint32_t rule, const Row*) {
+            if (rules.empty() || rules.back() != rule) rules.push_back(rule);
+        });
+        return rules;
+    }
+    Numbers state() const { return as_array(usable().state()); }
+    std::vector<bool> goals_hold() const {
+        std::vector<bool> result;
+        const Model& model = usable().model();
+        for (const Literal& literal : task_->task.goal) result.push_back(model.holds(literal));
+        return result;
+    }
+    nb::int_ fingerprint() const {
+        const auto [low, high] = usable().fingerprint();
+        return nb::int_(nb::int_(high) * nb::int_(uint64_t{1} << 32) * nb::int_(uint64_t{1} << 32) +
+                        nb::int_(low));
+    }
+    nb::tuple snapshot() const {
+        Batch batch(usable().model());
+        batch.append(walk_->model());
+        return as_arrays(std::move(batch));
+    }
+    void set_deadline(std::optional<double> seconds) { watch_.set_deadline(seconds); }
+    // The models of many states, each from scratch; the walk is at the last one then.
+    nb::tuple derive(IdArray states, IdArray offsets) {
+        check_atoms(*task_, states);
+        for (size_t i = 0; i + 1 < offsets.size(); ++i)
+            if (offsets(i) > offsets(i + 1) || offsets(i + 1) > states.size())
+                throw nb::value_error("offsets must not decrease nor pass the end");
+        rebuild_if_broken();
+        Batch batch(walk_->model());
+        guarded([&] {
+            for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+                walk_->start({states.data() + offsets(i), offsets(i + 1) - offsets(i)});
+                batch.append(walk_->model());
+            }
+        });
+        return as_arrays(std::move(batch));
+    }
+    std::shared_ptr<SharedWalk> copy() const {
+        usable();
+        auto twin = std::make_shared<SharedWalk>(task_, program_);
+        *twin->walk_ = *walk_;
+        twin->install_watch();
+        twin->network_ = network_;
+        twin->evaluation_ = evaluation_;
+        return twin;
+    }
+
+    const Walk& usable() const {
+        check_condition();
+        return *walk_;
+    }
+
+  private:
+    void rebuild() {
+        walk_ = std::make_unique<Walk>(task_->task, task_->atoms, program_->program);
+        if (network_) attach_again();
+        install_watch();
+        condition_ = Condition::Ready;
+    }
+    void rebuild_if_broken() {
+        if (condition_ == Condition::Broken) rebuild();
+    }
+    void install_watch() {
+        walk_->model().poll() = [this] { watch_(); };
+    }
+    void check(uint32_t action, const std::vector<uint32_t>& arguments) const {
+        usable();
+        const auto& actions = task_->task.domain->actions;
+        if (action >= actions.size() || arguments.size() != actions[action].parameters.size())
+            throw nb::value_error("no such action");
+        for (uint32_t argument : arguments)
+            if (argument >= task_->task.objects.size()) throw nb::value_error("no such object");
+    }
+    void attach_again() {
+        evaluation_.emplace(network_->network);
+        walk_->model().track_derivations();
+    }
+    void check_network() const {
+        usable();
+        if (!evaluation_) throw nb::value_error("no network is attached to the walk");
+    }
+    std::vector<std::pair<ActionRow, float>> scored() {
+        check_network();
+        std::vector<ActionRow> actions;
+        std::vector<std::pair<ActionRow, float>> result;
+        guarded([&] {
+            evaluation_->update(walk_->model());
+            walk_->append_actions(actions);
+            for (ActionRow action : actions) {
+                const RelationId relation = *program_->program.find_action(action.action);
+                result.emplace_back(action,
+                                    *evaluation_->value(walk_->model(), relation, action.row));
+            }
+        });
+        return result;
+    }
+    nb::tuple as_tuple(ActionRow action) const {
+        const ObjectId* values = walk_->arguments(action);
+        const size_t arity = task_->task.domain->actions[index(action.action)].parameters.size();
+        return as_tuple(GroundAction{action.action, {values, values + arity}});
+    }
+    static nb::tuple as_tuple(const GroundAction& action) {
+        return nb::make_tuple(index(action.action), nb::tuple(nb::cast(action.arguments)));
+    }
+
+    std::shared_ptr<SharedTask> task_;
+    std::shared_ptr<SharedProgram> program_;
+    std::unique_ptr<Walk> walk_;
+    std::shared_ptr<SharedNetwork> network_;
+    std::optional<Evaluation> evaluation_;
+};
+
+}  // namespace
+
+void bind_walks(nb::module_& m) {
+    nb::class_<SharedNetwork>(m, "Network")
+        .def(nb::init<std::shared_ptr<SharedProgram>, std::vector<uint32_t>,
+                      std::vector<std::tuple<uint32_t, MatrixArray, std::vector<MatrixArray>>>, int,
+                      std::vector<int>, int>(),
+             "program"_a, "dimensions"_a, "rules"_a, "message_activation"_a, "atom_activations"_a,
+             "aggregation"_a);
+    nb::exception<MissingValue>(m, "MissingValue", PyExc_LookupError);
+    nb::class_<SharedWalk>(m, "Walk")
+        .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>>(), "task"_a,
+             "program"_a)
+        .def("start", &SharedWalk::start, "state"_a)
+        .def("apply", &SharedWalk::apply, "action"_a, "arguments"_a)
+        .def("undo", &SharedWalk::undo)
+        .def("actions", &SharedWalk::actions)
+        .def("sample", &SharedWalk::sample, "key"_a)
+        .def("attach", &SharedWalk::attach, "network"_a)
+        .def("scores", &SharedWalk::scores)
+        .def("best", &SharedWalk::best, "temperature"_a.none(), "key"_a)
+        .def("values", &SharedWalk::values, "relation"_a)
+        .def_prop_ro("computed", &SharedWalk::computed)
+        .def("rules_of", &SharedWalk::rules_of, "action"_a, "arguments"_a)
+        .def("state", &SharedWalk::state)
+        .def("snapshot", &SharedWalk::snapshot)
+        .def("derive", &SharedWalk::derive, "states"_a, "offsets"_a)
+        .def("copy", &SharedWalk::copy)
+        .def("set_deadline", &SharedWalk::set_deadline, "seconds"_a.none())
+        .def_prop_ro("fingerprint", &SharedWalk::fingerprint)
+        .def_prop_ro("action_count", [](const SharedWalk& w) { return w.usable().action_count(); })
+        .def_prop_ro("steps", [](const SharedWalk& w) { return w.usable().steps(); })
+        .def_prop_ro("cost", [](const SharedWalk& w) { return w.usable().cost(); })
+        .def_prop_ro("goals_left", [](const SharedWalk& w) { return w.usable().goals_left(); })
+        .def_prop_ro("goals_hold", &SharedWalk::goals_hold);
+}
+
+}  // namespace planlog
