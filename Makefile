@@ -104,7 +104,7 @@ $(VENV)/.installed: $(sources) | $(bin)/python
 $(VENV)/.dev: $(sources) | $(bin)/python
 	@echo "building and installing planlog and the tools of its tests into $(VENV)"
 	@$(bin)/python $(pip) $(build_tools) $(torch)
-	@$(path) $(bin)/python $(pip) $(install) '.[dev,train,report]' -C cmake.define.PLANLOG_WERROR=ON
+	@$(path) $(bin)/python $(pip) $(install) '.[dev,train,report,baselines,cluster]' -C cmake.define.PLANLOG_WERROR=ON
 	@touch $(VENV)/.installed $@
 
 # Only planlog itself is installed here; the other packages are those of $(VENV).

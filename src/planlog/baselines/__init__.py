@@ -1,0 +1,1 @@
+"""What policies are compared with: other people's planners, and exact methods for some domains."""
