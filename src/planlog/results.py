@@ -114,7 +114,7 @@ class RecordFile:
 
 
 def read_records(folder: Path) -> Iterator[Record]:
-    """All records of a results folder; of runs that are there twice, only the last by file names.
+    """All records of a results folder; of runs that are there twice, only those begun last.
 
     Lines that were cut off by a kill are passed over.
     """
@@ -132,5 +132,7 @@ def read_records(folder: Path) -> Iterator[Record]:
                 if line.startswith(b'{"run"') and not line.endswith(b"}"):
                     continue
                 raise ResultsError(f"{file}:{number}: {error}") from None
-            records[record.run] = record
+            before = records.get(record.run)
+            if before is None or before.started <= record.started:
+                records[record.run] = record
     yield from records.values()

@@ -19,6 +19,7 @@ from planlog.cli.check import check
 from planlog.cli.demo import demo
 from planlog.cli.doctor import doctor
 from planlog.cli.exits import ExitCode, emit
+from planlog.cli.experiment import experiment
 from planlog.cli.generate import generate
 from planlog.cli.info import info
 from planlog.cli.solve import solve
@@ -40,6 +41,7 @@ app.command()(check)
 app.command()(template)
 app.command()(info)
 app.command()(train)
+app.command()(experiment)
 app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})(generate)
 app.command()(doctor)
 app.command()(demo)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
+from collections.abc import Collection, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,13 +19,16 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bar
 
-from planlog.cli.wording import plural
+from planlog.cli.exits import say
+from planlog.cli.wording import duration, plural
 
 if TYPE_CHECKING:
     from planlog.check import Stage
     from planlog.execution import Observer
+    from planlog.experiment.jobs import Job
     from planlog.learn import Stage as LearningStage
     from planlog.policy import Walk
+    from planlog.results import Record
     from planlog.task import Action, Task
     from planlog.training import Progress as Epoch
 
@@ -151,6 +156,58 @@ class TrainingProgress(_BarShown):
             completed=done.epoch,
             what=f"epoch {done.epoch}: loss {done.loss:.4g}, right in {done.accuracy:.1%}",
         )
+
+
+class RunsProgress(_BarShown):
+    """A bar of the runs of an experiment; lines now and then where there is no terminal."""
+
+    LINE_SECONDS = 30.0
+
+    def __init__(self, jobs: Sequence[Job], done: Collection[str], processors: int) -> None:
+        self._left = Counter(job.planner for job in jobs if job.run not in done)
+        self._all, self._done = len(jobs), len(jobs) - self._left.total()
+        self._failed = 0
+        self._processors = processors
+        self._runs: Counter[str] = Counter()  # of each planner
+        self._seconds: Counter[str] = Counter()  # of all these runs
+        self._next = time.monotonic() + self.LINE_SECONDS
+        super().__init__(
+            BarColumn(),
+            TextColumn("{task.fields[what]}"),
+            TimeElapsedColumn(),
+            total=self._all,
+            what=self._text(),
+        )
+
+    def on_record(self, job: Job, record: Record) -> None:
+        """After each run."""
+        self._left[job.planner] -= 1
+        self._done += 1
+        self._failed += record.status.name in ("FAILED", "INVALID")
+        self._runs[job.planner] += 1
+        self._seconds[job.planner] += record.seconds  # type: ignore[assignment]
+        text = self._text()
+        self._bar.update(self._line, completed=self._done, what=text)
+        if not self.is_terminal and (now := time.monotonic()) >= self._next:
+            self._next = now + self.LINE_SECONDS
+            say(text)
+
+    def _text(self) -> str:
+        text = f"{self._done:,} of {self._all:,} runs"
+        if self._failed:
+            text += f", {self._failed:,} failed"
+        if self._runs:
+            text += f", {duration(self._seconds_left())} left"
+        return text
+
+    def _seconds_left(self) -> float:
+        """As if all runs of a planner took equally long."""
+        usual = self._seconds.total() / self._runs.total()
+        total = sum(
+            left * (self._seconds[planner] / self._runs[planner] if self._runs[planner] else usual)
+            for planner, left in self._left.items()
+        )
+        return total / self._processors
 
 
 class Trace(_Shown):

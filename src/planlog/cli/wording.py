@@ -31,6 +31,16 @@ def percent(number: int, of: int) -> str:
     return "more than 99.99 %" if value > 99.99 else f"{value:.2f} %"
 
 
+def duration(seconds: float) -> str:
+    """As in "12.3 s", "5 min 7 s" and "2 h 5 min"."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
 def wrapped(words: Sequence[str], indent: str, most: int, width: int = 100) -> str:
     """Words (that may hold spaces) in lines; of more than `most` the rest is only counted."""
     shown = [word.replace(" ", "\0") for word in words[:most]]

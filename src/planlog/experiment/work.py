@@ -1,0 +1,192 @@
+"""One job, done in this process: rules, tasks and planners in; a record out."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from planlog.baselines.exact import exact
+from planlog.baselines.planners import planner
+from planlog.baselines.solution import Solution
+from planlog.execution import Outcome, execute, format_plan, write_whole
+from planlog.experiment.jobs import Job
+from planlog.model import Model, present_versions
+from planlog.policy import Policy
+from planlog.results import Record, Status
+from planlog.settings import PRESETS, NetworkSettings
+from planlog.task import Action, Domain, Task
+from planlog.template import TemplateSettings
+from planlog.validate import validate
+
+PLANS = "plans"  # the folder of the plans, if they are kept, in that of the results
+
+_STATUS = {
+    Outcome.SOLVED: Status.SOLVED,
+    Outcome.TIME_LIMIT: Status.TIME,
+    Outcome.MEMORY_LIMIT: Status.MEMORY,
+}
+
+
+def do(job: Job, folder: Path) -> Record:
+    """Do a job; errors are the caller's matter, and so are limits that the job does not keep."""
+    work = _WORK["train" if job.trains else job.configuration["kind"]]
+    record = work(job, folder)
+    details = dict(record.details)
+    details["versions"] = present_versions() | details.get("versions", {})
+    details["machine"] = {"system": platform.platform(), "processor": platform.machine()}
+    return replace(record, details=details)
+
+
+def _train(job: Job, folder: Path) -> Record:
+    from planlog.learn import LearningSettings, learn
+
+    domain = Domain.read(folder / job.files["domain"])
+    rules = Policy.read(folder / job.files["policy"], domain)
+    chosen = job.configuration
+    tasks = [domain.read_task(folder / file) for file in job.files["training"]]
+    settings = LearningSettings(
+        template=TemplateSettings(layers=chosen["layers"]),
+        network=NetworkSettings(width=chosen["width"]),
+        training=PRESETS[chosen["settings"]],
+        max_states=chosen["max_states"],
+    )
+    start = time.monotonic()
+    assert job.seed is not None
+    model = learn(rules, tasks, settings, seed=job.seed).model
+    file = folder / job.files["model"]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    model.write(file)
+    sizes = {task.name: len(task.objects) for task in tasks}
+    training = dict(model.training)
+    training["objects"] = [sizes[name] for name in training["tasks"]]
+    return job.record(
+        Status.TRAINED,
+        seconds=time.monotonic() - start,
+        training=training,
+        details={"versions": dict(model.versions)},
+    )
+
+
+def _rules(job: Job, folder: Path) -> Record:
+    return _execute(job, folder, lambda domain: Policy.read(folder / job.files["policy"], domain))
+
+
+def _learned(job: Job, folder: Path) -> Record:
+    return _execute(job, folder, Model.read(folder / job.files["model"]).policy)
+
+
+def _shipped(job: Job, folder: Path) -> Record:
+    from planlog import domains
+
+    def policy(domain: Domain) -> Policy:
+        name = domains.find(domain.name)
+        file = domains.model_path(name) if name else None
+        if file is None:
+            raise LookupError(f"no model is shipped for the domain '{domain.name}'")
+        return Model.read(file).policy(domain)
+
+    return _execute(job, folder, policy)
+
+
+def _execute(job: Job, folder: Path, policy_for: Callable[[Domain], Policy]) -> Record:
+    """Run a policy, from the files to the plan."""
+    start = time.monotonic()
+    domain = Domain.read(folder / job.files["domain"])
+    policy = policy_for(domain)
+    task = domain.read_task(folder / job.files["task"])
+    left = None if job.seconds is None else job.seconds - (time.monotonic() - start)
+    result = execute(
+        policy,
+        task,
+        rng=np.random.default_rng(job.seed),
+        time_limit=left,
+        memory_limit=job.memory,
+    )
+    seconds = time.monotonic() - start
+    record = job.record(_STATUS.get(result.outcome, Status.NO_PLAN), seconds=seconds)
+    if not result.solved:
+        return replace(record, objects=len(task.objects), message=result.outcome.value)
+    return _with_plan(record, job, folder, task, result.actions, seconds)
+
+
+def _planner(job: Job, folder: Path) -> Record:
+    scorpion = job.options.get("scorpion")
+    chosen = planner(
+        job.configuration["planner"], scorpion=None if scorpion is None else Path(scorpion)
+    )
+    domain_file, task_file = folder / job.files["domain"], folder / job.files["task"]
+    task = Domain.read(domain_file).read_task(task_file)
+    return _of_solution(job, folder, task, chosen.solve(domain_file, task_file, job.limits))
+
+
+def _exact(job: Job, folder: Path) -> Record:
+    start = time.monotonic()
+    task = Domain.read(folder / job.files["domain"]).read_task(folder / job.files["task"])
+    solve = exact(task.domain.name)
+    if solve is None:
+        raise LookupError(f"there is no exact method for the domain '{task.domain.name}'")
+    left = None if job.seconds is None else job.seconds - (time.monotonic() - start)
+    solution = solve(task, time_limit=left)
+    return _of_solution(job, folder, task, replace(solution, seconds=time.monotonic() - start))
+
+
+def _of_solution(job: Job, folder: Path, task: Task, solution: Solution) -> Record:
+    record = job.record(
+        solution.status,
+        objects=len(task.objects),
+        seconds=solution.seconds,
+        optimal=solution.optimal,
+        lower_bound=solution.lower_bound,
+        message=solution.message,
+        details={"versions": {"planner": solution.version}} if solution.version else {},
+    )
+    for found in solution.plans:
+        record = _with_plan(record, job, folder, task, found.actions, found.seconds)
+    return record
+
+
+def _with_plan(
+    record: Record,
+    job: Job,
+    folder: Path,
+    task: Task,
+    actions: tuple[Action, ...],
+    seconds: float,
+) -> Record:
+    """The record with a plan that our validator accepts, or with what it says against it."""
+    if record.status is Status.INVALID:
+        return record
+    domain_text = (folder / job.files["domain"]).read_text(encoding="utf-8")
+    task_text = (folder / job.files["task"]).read_text(encoding="utf-8")
+    lines = "".join(f"{action}\n" for action in actions)
+    report = validate(domain_text, task_text, lines)
+    record = replace(record, objects=len(task.objects))
+    if not report.valid:
+        return replace(record, status=Status.INVALID, optimal=False, message=report.reason)
+    if job.options.get("keep_plans"):
+        seed = "" if job.seed is None else f"-{job.seed}"
+        file = folder / PLANS / job.domain / job.split / f"{job.task}-{job.planner}{seed}.plan"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = format_plan(actions, cost=report.cost, unit_cost=not task.minimises_cost)
+        write_whole(file, text)
+    return replace(
+        record,
+        length=len(actions),
+        cost=report.cost,
+        plans=(*record.plans, (report.cost, round(seconds, 4))),
+    )
+
+
+_WORK: dict[str, Callable[[Job, Path], Record]] = {
+    "train": _train,
+    "rules": _rules,
+    "learned": _learned,
+    "shipped": _shipped,
+    "planner": _planner,
+    "exact": _exact,
+}
