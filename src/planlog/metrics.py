@@ -181,6 +181,15 @@ class Comparison:
     tasks: Mapping[str, tuple[TaskRuns, ...]]  # of each domain, from easy to difficult
     trainings: Mapping[str, tuple[Record, ...]]  # of each domain
 
+    @cached_property
+    def measures(self) -> Mapping[tuple[str, str], Measures]:
+        """Of each planner, by its name, in each domain."""
+        return {
+            (planner.name, domain): measure(self.tasks[domain], planner.name)
+            for planner in self.planners
+            for domain in self.domains
+        }
+
     @property
     def contradictions(self) -> list[TaskRuns]:
         """Tasks with a plan that is better than one that was said to be optimal."""
@@ -288,7 +297,7 @@ def is_ground(task: TaskRuns) -> bool:
 
 @dataclass(frozen=True)
 class Measures:
-    """A planner on some tasks; what is counted by tasks is on each of them a mean over the seeds."""
+    """A planner on some tasks; what is counted by tasks is a mean over the seeds on each."""
 
     tasks: int  # that it has been run on
     runs: int

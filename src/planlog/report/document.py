@@ -1,0 +1,246 @@
+"""What a report says, in the order in which it says it, in no format yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from planlog.metrics import Comparison
+from planlog.report import tables
+from planlog.report.figures import Figure, all_figures
+from planlog.report.naming import (
+    domain_label,
+    full_label,
+    megabytes,
+    plural,
+)
+from planlog.report.published import TRAINING_SECONDS
+from planlog.report.tables import Table
+from planlog.results import Record, Status
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Lines of text as they are, such as messages of programs."""
+
+    lines: tuple[str, ...]
+
+
+Item = str | Table | Figure | Listing  # a text is a paragraph
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title, and what stands under it."""
+
+    title: str
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report."""
+
+    title: str
+    sections: tuple[Section, ...]
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """By their names."""
+        items = (item for section in self.sections for item in section.items)
+        return {item.name: item for item in items if isinstance(item, Table)}
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        items = (item for section in self.sections for item in section.items)
+        return tuple(item for item in items if isinstance(item, Figure))
+
+
+def write(comparison: Comparison, about: Mapping[str, Any]) -> Document:
+    """The report on an experiment; `about` is what the experiment says of itself."""
+    figures = all_figures(comparison)
+
+    def drawn(start: str) -> list[Figure]:
+        return [figure for figure in figures if figure.name.startswith(start)]
+
+    sections = [Section("What was run", tuple(_summary(comparison, about)))]
+    if any(comparison.tasks.values()):
+        sections += [
+            Section(
+                "Plan length",
+                (
+                    tables.npli_table(comparison),
+                    tables.grounds_table(comparison),
+                    *_without_plans(comparison),
+                    tables.longer_table(comparison),
+                    *drawn("pli-"),
+                ),
+            ),
+            Section(
+                "Coverage and scores",
+                (
+                    tables.coverage_table(comparison),
+                    tables.satisficing_table(comparison),
+                    tables.agile_table(comparison),
+                ),
+            ),
+            Section(
+                "Time and memory",
+                (
+                    tables.time_table(comparison),
+                    tables.memory_table(comparison),
+                    *drawn("time"),
+                ),
+            ),
+        ]
+    if any(comparison.trainings.values()):
+        quick, slow = TRAINING_SECONDS
+        sections.append(
+            Section(
+                "Training",
+                (
+                    tables.training_table(comparison),
+                    f"The trainings of the paper took from {quick:,} to {slow:,} seconds.",
+                    *drawn("learning"),
+                ),
+            )
+        )
+    if drawn("objects"):
+        sections.append(Section("Sizes of the tasks", tuple(drawn("objects"))))
+    sections += [
+        Section("All runs", tuple(_runs(comparison))),
+        Section("How the numbers are made", _DEFINITIONS),
+    ]
+    return Document(
+        "Report on an experiment",
+        tuple(
+            Section(section.title, items)
+            for section in sections
+            if (items := tuple(i for i in section.items if not _is_empty(i)))
+        ),
+    )
+
+
+def _is_empty(item: Item) -> bool:
+    return isinstance(item, Table) and not any(item.rows)
+
+
+def warnings(comparison: Comparison) -> Iterator[str]:
+    """What a reader of the numbers should know before all else."""
+    if missing := [row for row in tables.runs_table(comparison).rows if _is_partial(row)]:
+        yield (
+            f"These results are not complete: of {plural(len(comparison.planners), 'planner')}, "
+            f"{len(missing)} have not been run on every task yet (see the table of all runs). "
+            "Sums and means are of what is there."
+        )
+    for task in comparison.contradictions:
+        yield (
+            f"Contradiction: in {task.domain}, {task.split} {task.task}, a plan costs "
+            f"{task.best:g}, but it was said to be proved that none costs less than "
+            f"{task.bound:g}. The optimum of this task counts as unknown."
+        )
+
+
+def _is_partial(row: tuple[tables.Cell, ...]) -> bool:
+    return any(" of " in cell.text for cell in row[1:])
+
+
+def _summary(comparison: Comparison, about: Mapping[str, Any]) -> Iterator[Item]:
+    tasks = sum(map(len, comparison.tasks.values()))
+    runs = sum(measures.runs for measures in comparison.measures.values())
+    trainings = sum(map(len, comparison.trainings.values()))
+    yield (
+        f"{plural(runs, 'run')} of {plural(len(comparison.planners), 'planner')} on "
+        f"{plural(tasks, 'task')} of {plural(len(comparison.domains), 'domain')} "
+        f"({', '.join(map(domain_label, comparison.domains))}), and "
+        f"{plural(trainings, 'training')}."
+    )
+    yield from warnings(comparison)
+    command = about.get("command")
+    if isinstance(command, list) and command:
+        yield Listing((" ".join(map(str, command)),))
+    machine = about.get("machine")
+    if isinstance(machine, dict):
+        parts = []
+        if isinstance(number := machine.get("processors"), int):
+            parts.append(plural(number, "processor"))
+        if isinstance(memory := machine.get("memory"), int | float):
+            parts.append(f"{megabytes(memory)} of memory")
+        if isinstance(system := machine.get("system"), str):
+            parts.append(system)
+        if parts:
+            yield f"Machine: {', '.join(parts)}."
+    versions = about.get("versions")
+    if isinstance(versions, dict) and versions:
+        yield f"Versions: {', '.join(f'{k} {v}' for k, v in sorted(versions.items()))}."
+
+
+def _without_plans(comparison: Comparison) -> Iterator[Item]:
+    """Whose mean is over fewer plans than that of others."""
+    parts = []
+    for planner in comparison.planners:
+        for domain in comparison.domains:
+            measures = comparison.measures[planner.name, domain]
+            if measures.npli_unsolved and not planner.proves:
+                parts.append(
+                    f"{full_label(planner)} in {domain_label(domain)} ({measures.npli_unsolved})"
+                )
+    if parts:
+        yield (
+            "Runs without a plan have no NPLI and are not in the means, on tasks that are "
+            f"otherwise used: {'; '.join(parts)}."
+        )
+
+
+_MESSAGES = 20  # of failed runs; more say nothing new
+
+
+def _runs(comparison: Comparison) -> Iterator[Item]:
+    yield tables.runs_table(comparison)
+    yield tables.endings_table(comparison)
+    failed = [record for record in _records(comparison) if record.status in _MISTAKES]
+    if failed:
+        # One of each kind.
+        kinds: dict[tuple[str, str], list[Record]] = {}
+        for record in failed:
+            kinds.setdefault((record.planner, record.message), []).append(record)
+        yield f"Failed or refused: {plural(len(failed), 'run')}. What they said:"
+        lines = [_told(records) for records in kinds.values()]
+        rest = [f"… and {len(lines) - _MESSAGES:,} more"] if len(lines) > _MESSAGES else []
+        yield Listing((*lines[:_MESSAGES], *rest))
+
+
+_MISTAKES = (Status.FAILED, Status.INVALID)
+
+
+def _records(comparison: Comparison) -> Iterator[Record]:
+    for domain in comparison.domains:
+        yield from comparison.trainings[domain]
+        for task in comparison.tasks[domain]:
+            for runs in task.runs.values():
+                yield from runs
+
+
+def _told(records: list[Record]) -> str:
+    first = records[0]
+    place = " ".join(filter(None, (first.domain, first.split, first.task, first.planner)))
+    seed = "" if first.seed is None else f" seed {first.seed}"
+    more = f" (and {len(records) - 1:,} more)" if len(records) > 1 else ""
+    lines = first.message.strip().splitlines() or ["no message"]
+    return f"{place}{seed}{more}: {first.status.value}: {lines[-1]}"
+
+
+_DEFINITIONS = (
+    "PLI is 100 · (⟨BK⟩ − x) / ⟨BK⟩ for a plan of x actions, where ⟨BK⟩ is the mean number of "
+    "actions in the plans that the rules alone find for the task, over their seeds. NPLI is PLI "
+    "divided by the PLI of an optimal plan, times 100: 0 for the mean of the rules, 100 for an "
+    "optimal plan, never more, and without a limit below.",
+    "The optimum of a task is known if a planner or an exact method has proved its plan optimal, "
+    "or if the least cost of a plan equals the greatest lower bound that was proved. Where the "
+    "actions of a task do not all cost 1, the shortest length is not known from that.",
+    "NPLI is taken over all pairs of task and seed, where the optimum is known, the rules have "
+    "found a plan with every seed, and their mean is not optimal already. Runs without a plan "
+    "are left out of it; coverage and scores count them. Standard deviations are those of "
+    "the values themselves (divided by n, not by n − 1).",
+)

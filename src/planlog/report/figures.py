@@ -1,0 +1,336 @@
+"""The figures of a report, as values that can be drawn (or tested, or read out)."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from planlog.metrics import Comparison, Planner, TaskRuns, is_solved, length_of, pli
+from planlog.report.naming import (
+    all_settings,
+    domain_label,
+    number,
+    planner_label,
+    settings_label,
+)
+from planlog.results import Family, Record, Status
+
+NAN = math.nan
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points (x, y) in order; where y is not a number the line has a gap."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    learned: bool = False  # dotted
+    low: tuple[float, ...] = ()  # the band around the line, if any
+    high: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A range from low to high."""
+
+    row: str
+    label: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the x-axis with a name, from `start` to `end`."""
+
+    label: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: either lines or bars."""
+
+    title: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    lines: tuple[Line, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    x_log: bool = False
+    y_log: bool = False
+    y_range: tuple[float, float] | None = None
+    parts: tuple[Part, ...] = ()
+    ticks: tuple[tuple[float, str], ...] = ()
+    note: str = ""  # of what the axes do not show
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels in rows, with one legend for all."""
+
+    name: str  # of the file, without its ending
+    caption: str
+    description: str  # for those who do not see it
+    panels: tuple[tuple[Panel, ...], ...]
+    share_y: bool = field(default=False)
+
+
+def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
+    """PLI over the tasks from easy to difficult; a panel for each of the settings."""
+    tasks = [task for task in comparison.tasks[domain] if task.baseline]
+    if not tasks:
+        return None
+    panels = tuple(_pli_panel(comparison, tasks, s) for s in all_settings(comparison))
+    # One range for all, so that panels can be compared.
+    low = min(panel.y_range[0] for panel in panels if panel.y_range)
+    high = max(panel.y_range[1] for panel in panels if panel.y_range)
+    panels = tuple(_within(panel, low, high) for panel in panels)
+    lines = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
+    return Figure(
+        f"pli-{domain}",
+        f"{domain_label(domain)}: plan-length improvement (PLI) over the mean length of the rules' "
+        "plans, by task from easy to difficult; a mean over the seeds. Solid: baselines. Dotted: "
+        "learned policies. Gaps: no plan, or the optimum is not known.",
+        f"Line chart over {len(tasks)} tasks of {domain_label(domain)}. Lines: {', '.join(lines)}. "
+        + _told(panels[0].lines),
+        (panels,),
+        share_y=True,
+    )
+
+
+def _pli_panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str) -> Panel:
+    x = tuple(float(i) for i in range(1, len(tasks) + 1))
+
+    def line(label: str, value: Callable[[TaskRuns], float | None], learned: bool = False) -> Line:
+        lengths = ((task, value(task)) for task in tasks)
+        y = (NAN if v is None or not t.baseline else pli(t.baseline, v) for t, v in lengths)
+        return Line(label, x, tuple(y), learned)
+
+    lines = [
+        line("rules alone", lambda task: task.baseline),
+        line("optimal", lambda task: task.optimal_length),
+    ]
+    for planner in comparison.planners:
+        learned = planner.family is Family.LEARNED
+        other = learned and planner.network is not None and planner.settings != settings
+        if planner.family is Family.RULES or planner.proves or other:
+            continue
+        lines.append(line(planner_label(planner), _mean_length(planner), learned))
+    lines = [each for each in lines if not all(map(math.isnan, each.y))]
+    near = [v for each in lines if each.learned for v in each.y] + [0.0]
+    near += [v for each in lines if each.label == "optimal" for v in each.y]
+    near = [value for value in near if not math.isnan(value)]
+    everything = [v for each in lines for v in each.y if not math.isnan(v)]
+    low, high = min(near), max([*near, 1.0])
+    if len(near) == 1:
+        low, high = min(everything), max([*everything, 1.0])
+    # A planner far below would press all others into one line: it is shown down to this only.
+    low = max(min(everything), low - (high - low))
+    margin = 0.06 * (high - low)
+    return Panel(
+        title=settings_label(settings) if settings else "",
+        x_label="task",
+        y_label="PLI",
+        lines=tuple(lines),
+        y_range=(low - margin, high + margin),
+        parts=tuple(_parts(tasks)),
+        ticks=tuple(_ticks(tasks)),
+    )
+
+
+def _mean_length(planner: Planner) -> Callable[[TaskRuns], float | None]:
+    def mean(task: TaskRuns) -> float | None:
+        lengths = [length_of(run) for run in task.runs.get(planner.name, ()) if is_solved(run)]
+        return statistics.fmean(lengths) if lengths else None
+
+    return mean
+
+
+def _within(panel: Panel, low: float, high: float) -> Panel:
+    """The same panel with this range; its note tells of lines that leave it."""
+    below = []
+    for line in panel.lines:
+        least = min((y for y in line.y if not math.isnan(y)), default=low)
+        if least < low:
+            below.append(f"{line.label}: down to {number(least, 0)}")
+    values = {**panel.__dict__, "y_range": (low, high), "note": "\n".join(below)}
+    return Panel(**values)
+
+
+def _parts(tasks: Sequence[TaskRuns]) -> Iterator[Part]:
+    """The splits on the x-axis."""
+    start = 0
+    for i, task in enumerate(tasks):
+        if i + 1 == len(tasks) or tasks[i + 1].split != task.split:
+            yield Part(task.split, start + 0.5, i + 1.5)
+            start = i + 1
+
+
+def _ticks(tasks: Sequence[TaskRuns]) -> Iterator[tuple[float, str]]:
+    """The first task of each split, and some more at even distances."""
+    splits = list(_parts(tasks))
+    step = max(1, 10 * math.ceil(len(tasks) / 80))
+    if len(tasks) <= 12:
+        step = 1
+    for part in splits:
+        first, last = int(part.start + 0.5), int(part.end - 0.5)
+        for x in range(first, last + 1):
+            position = x - first + 1
+            if position == 1 or (position % step == 0 and position >= step / 2):
+                yield float(x), tasks[x - 1].task
+
+
+def _told(lines: Iterable[Line]) -> str:
+    """The means of lines, in words."""
+    means = []
+    for line in lines:
+        known = [y for y in line.y if not math.isnan(y)]
+        if known:
+            means.append(f"{line.label} {number(statistics.fmean(known))}")
+    return f"Means: {'; '.join(means)}."
+
+
+def objects_figure(comparison: Comparison) -> Figure | None:
+    """How large the tasks are that were learned from and that were solved."""
+    bars = []
+    for domain in comparison.domains:
+        sizes: dict[str, list[int]] = defaultdict(list)
+        for record in comparison.trainings[domain]:
+            sizes["learned from"] += (record.training or {}).get("objects", [])
+        for task in comparison.tasks[domain]:
+            if task.objects:
+                sizes[f"tested: {task.split}" if task.split else "tested"].append(task.objects)
+        for label, some in sizes.items():
+            if some:
+                bars.append(Bar(domain_label(domain), label, min(some), max(some)))
+    if not bars:
+        return None
+    told = (f"{bar.row}, {bar.label}: {bar.low:g} to {bar.high:g}" for bar in bars)
+    return Figure(
+        "objects",
+        "The numbers of objects in the tasks that were learned from and in those to be solved.",
+        f"Ranges on a logarithmic scale. {'; '.join(told)}.",
+        ((Panel(x_label="objects", bars=tuple(bars), x_log=True),),),
+    )
+
+
+def learning_figures(comparison: Comparison) -> Iterator[Figure]:
+    """Loss and accuracy by epochs: a figure for each of the settings, a row for each domain."""
+    for settings in all_settings(comparison):
+        rows = tuple(filter(None, (_learning(comparison, d, settings) for d in comparison.domains)))
+        if not rows:
+            continue
+        last = (f"{row[1].title.partition(':')[0]}: {_last(row[1].lines)}" for row in rows)
+        yield Figure(
+            f"learning-{settings}" if settings else "learning",
+            f"Learning curves, {settings_label(settings)}: loss and accuracy (states in which the "
+            "action with the highest score is optimal). Mean over the seeds; the band reaches "
+            "from the least to the greatest value.",
+            f"Line charts of loss and accuracy by epochs. Last accuracies: {'; '.join(last)}.",
+            rows,
+        )
+
+
+def _learning(comparison: Comparison, domain: str, settings: str) -> tuple[Panel, Panel] | None:
+    def lines(key: str) -> tuple[Line, ...]:
+        drawn = []
+        for planner in comparison.planners:
+            if planner.network is not None and planner.settings == settings:
+                records = [r for r in comparison.trainings[domain] if r.planner == planner.name]
+                if line := _curve(planner_label(planner), records, key):
+                    drawn.append(line)
+        return tuple(drawn)
+
+    loss, accuracy = lines("loss"), lines("accuracy")
+    if not loss and not accuracy:
+        return None
+    name = domain_label(domain)
+    return (
+        Panel(f"{name}: loss", "epoch", "loss", loss, y_log=True),
+        Panel(f"{name}: accuracy", "epoch", "accuracy", accuracy),
+    )
+
+
+_POINTS = 250  # of a curve; more cannot be seen
+
+
+def _curve(label: str, records: Sequence[Record], key: str) -> Line | None:
+    curves = [
+        [NAN if value is None else float(value) for value in values]
+        for record in records
+        if record.status is Status.TRAINED and (values := (record.training or {}).get(key))
+    ]
+    if not curves:
+        return None
+    length = max(map(len, curves))
+    epochs = range(0, length, max(1, math.ceil(length / _POINTS)))
+    known = {}
+    for epoch in epochs:
+        values = [c[epoch] for c in curves if epoch < len(c) and math.isfinite(c[epoch])]
+        if values:
+            known[epoch] = values
+    return Line(
+        label,
+        tuple(map(float, known)),
+        tuple(map(statistics.fmean, known.values())),
+        learned=True,
+        low=tuple(map(min, known.values())) if len(curves) > 1 else (),
+        high=tuple(map(max, known.values())) if len(curves) > 1 else (),
+    )
+
+
+def _last(lines: Iterable[Line]) -> str:
+    return ", ".join(f"{line.label} {number(line.y[-1], 3)}" for line in lines if line.y)
+
+
+def time_figure(comparison: Comparison) -> Figure | None:
+    """Seconds over the number of objects: a column for each domain, a row for each settings."""
+    rows = []
+    for settings in all_settings(comparison):
+        panels = []
+        for domain in comparison.domains:
+            lines = tuple(_time_lines(comparison, domain, settings))
+            title = domain_label(domain) + (f", {settings}" if settings else "")
+            panels.append(Panel(title, "objects", "seconds", lines, x_log=True, y_log=True))
+        rows.append(tuple(panels))
+    if not any(panel.lines for row in rows for panel in row):
+        return None
+    told = (f"{panel.title}: {_told(panel.lines)}" for row in rows for panel in row if panel.lines)
+    return Figure(
+        "time",
+        "Time until the end of runs that found a plan, over the number of objects of the task; a "
+        "mean over the seeds, and over tasks with equally many objects.",
+        f"Line charts, both scales logarithmic. {' '.join(told)}",
+        tuple(rows),
+        share_y=True,
+    )
+
+
+def _time_lines(comparison: Comparison, domain: str, settings: str) -> Iterator[Line]:
+    for planner in comparison.planners:
+        learned = planner.family is Family.LEARNED
+        if learned and planner.network is not None and planner.settings != settings:
+            continue
+        seconds: dict[int, list[float]] = defaultdict(list)
+        for task in comparison.tasks[domain]:
+            runs = task.runs.get(planner.name, ())
+            if task.objects and (solved := [r.seconds for r in runs if is_solved(r)]):
+                seconds[task.objects] += solved
+        if seconds:
+            x = sorted(seconds)
+            # A clock may say that no time has passed, which has no logarithm.
+            y = (max(1e-4, statistics.fmean(seconds[objects])) for objects in x)
+            yield Line(planner_label(planner), tuple(map(float, x)), tuple(y), learned)
+
+
+def all_figures(comparison: Comparison) -> list[Figure]:
+    """In the order of the report."""
+    figures = [pli_figure(comparison, domain) for domain in comparison.domains]
+    figures += [time_figure(comparison), objects_figure(comparison)]
+    figures += learning_figures(comparison)
+    return [figure for figure in figures if figure is not None]
