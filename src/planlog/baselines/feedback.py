@@ -1,0 +1,222 @@
+"""Minimum feedback vertex sets: the fewest nodes of a directed graph that are on all its cycles.
+
+A set of nodes is wanted that hits every cycle. There are far too many cycles to write down, so
+only some are known at a time, and the fewest nodes that hit those are found by HiGHS: first as
+a linear program, then in whole numbers. Cycles that its answer leaves are added until there are
+none. As every known cycle has to be hit, the answer before that is a lower bound.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from planlog.baselines.exact import MissingSolverError
+
+Arcs = npt.NDArray[np.bool_]  # (nodes, nodes): there is an arc from row to column
+Nodes = npt.NDArray[np.intp]  # (some nodes,)
+Weights = npt.NDArray[np.float64]  # (nodes,)
+
+_TOLERANCE = 1e-6  # of HiGHS
+_STEP = 1e-7  # added to each weight, so that of equally light cycles the shortest is found
+
+
+@dataclass(frozen=True)
+class FeedbackSet:
+    """Nodes that are on all cycles, and how many every such set has at the least."""
+
+    nodes: frozenset[int]
+    lower_bound: int
+
+
+def minimum_feedback_set(arcs: Arcs, *, time_limit: float | None = None) -> FeedbackSet:
+    """A feedback vertex set; a minimum one if the time (in seconds) is enough to prove that."""
+    deadline = math.inf if time_limit is None else time.monotonic() + time_limit
+    loops = arcs.diagonal()
+    inner = _on_cycles(arcs, np.flatnonzero(~loops))
+    chosen, bound = _without_loops(arcs[np.ix_(inner, inner)], deadline)
+    nodes = {*np.flatnonzero(loops).tolist(), *inner[chosen].tolist()}
+    return FeedbackSet(frozenset(nodes), int(loops.sum()) + bound)
+
+
+def _without_loops(arcs: Arcs, deadline: float) -> tuple[Nodes, int]:
+    """A feedback vertex set of a graph without loops, and a lower bound."""
+    hitting = _HittingSet(len(arcs))
+    best = _completed(arcs, np.zeros(len(arcs)))
+    bound = 0
+    for first, second in np.argwhere(np.triu(arcs & arcs.T)).tolist():
+        hitting.add((first, second))
+    values = np.zeros(len(arcs))
+    while bound < len(best):
+        seconds = deadline - time.monotonic()
+        if seconds <= 0:
+            break
+        answer = hitting.solve(bound, len(best) - 1, seconds)
+        bound = min(max(bound, answer.bound), len(best))
+        if answer.values is not None:
+            values = answer.values
+            # What the linear program takes entirely is most likely part of a small set.
+            better = _completed(arcs, values)
+            if len(better) < len(best):
+                best = better
+            new = [hitting.add(cycle) for cycle in light_cycles(arcs, values)]
+            if not any(new):
+                hitting.in_whole_numbers()
+    return best, bound
+
+
+def light_cycles(arcs: Arcs, weights: Weights) -> list[tuple[int, ...]]:
+    """For each node a lightest cycle through it if that weighs less than 1; each cycle once.
+
+    By the method of Floyd and Warshall, without the paths that already weigh too much.
+    """
+    count = len(arcs)
+    usable = weights < 1 - 10 * _TOLERANCE
+    arcs = arcs & usable[:, None] & usable
+    # distance[i, j]: of a lightest path that has been found from i to j, without the weight of i;
+    # following[i, j]: the node after i on that path.
+    distance = np.where(arcs, weights + _STEP, np.inf)
+    following = np.where(arcs, np.arange(count), -1)
+    for middle in range(count):
+        before = np.flatnonzero(distance[:, middle] < 1)
+        after = np.flatnonzero(distance[middle] < 1)
+        if not len(before) or not len(after):
+            continue
+        block = np.ix_(before, after)
+        known = distance[block]
+        through = distance[before, middle][:, None] + distance[middle, after]
+        shorter = through < np.minimum(known, 1)
+        distance[block] = np.where(shorter, through, known)
+        following[block] = np.where(shorter, following[before, middle][:, None], following[block])
+    lengths = distance.diagonal()
+    cycles: dict[tuple[int, ...], None] = {}
+    for start in np.argsort(lengths, kind="stable").tolist():
+        if lengths[start] >= 1 - 10 * _TOLERANCE:
+            break
+        cycle = [start]
+        while (node := int(following[cycle[-1], start])) != start:
+            cycle.append(node)
+        cycles[tuple(sorted(cycle))] = None
+    return list(cycles)
+
+
+def _completed(arcs: Arcs, weights: Weights) -> Nodes:
+    """A feedback vertex set that no node can be left out of, with the nodes of weight 1 first."""
+    chosen = (weights > 1 - 10 * _TOLERANCE).tolist()
+    left = _on_cycles(arcs, np.flatnonzero(np.logical_not(chosen)))
+    while len(left):
+        inner = arcs[np.ix_(left, left)]
+        node = left[np.argmax(inner.sum(0) * inner.sum(1) * (0.1 + weights[left]))]
+        chosen[node] = True
+        left = _on_cycles(arcs, left[left != node])
+    successors = [np.flatnonzero(row).tolist() for row in arcs]
+    for node in np.argsort(weights, kind="stable").tolist():
+        if chosen[node] and not _is_on_cycle(node, successors, chosen):
+            chosen[node] = False
+    return np.flatnonzero(chosen)
+
+
+def _is_on_cycle(node: int, successors: list[list[int]], removed: list[bool]) -> bool:
+    """Whether a cycle leads through the node and else only through nodes that are not removed."""
+    seen = removed.copy()
+    stack = [node]
+    while stack:
+        for successor in successors[stack.pop()]:
+            if successor == node:
+                return True
+            if not seen[successor]:
+                seen[successor] = True
+                stack.append(successor)
+    return False
+
+
+def _on_cycles(arcs: Arcs, nodes: Nodes) -> Nodes:
+    """Those of the nodes that are on cycles of these nodes, or on paths between such."""
+    while len(nodes):
+        inner = arcs[np.ix_(nodes, nodes)]
+        stay = inner.any(0) & inner.any(1)
+        if stay.all():
+            break
+        nodes = nodes[stay]
+    return nodes
+
+
+@dataclass(frozen=True)
+class _Answer:
+    values: Weights | None  # how much of each node is taken; None if that is not known
+    bound: int  # on the number of nodes
+
+
+class _HittingSet:
+    """Fewest nodes that hit all cycles known so far; nodes count in parts until told otherwise."""
+
+    def __init__(self, nodes: int) -> None:
+        try:
+            import highspy
+        except ImportError:
+            raise MissingSolverError(
+                "the exact method for Blocksworld needs the package highspy: "
+                "pip install 'planlog[baselines]'"
+            ) from None
+        self._highspy = highspy
+        self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in {
+            "output_flag": False,
+            "threads": 1,
+            "random_seed": 0,
+            "mip_rel_gap": 0.0,
+            "mip_abs_gap": 1 - 10 * _TOLERANCE,  # the answer is a whole number
+        }.items():
+            self._solver.setOptionValue(option, value)
+        self._all = np.arange(nodes, dtype=np.int32)
+        self._known: set[tuple[int, ...]] = set()
+        self._whole = False
+        if nodes:
+            self._solver.addVars(nodes, np.zeros(nodes), np.ones(nodes))
+            self._solver.changeColsCost(nodes, self._all, np.ones(nodes))
+            # How many nodes there can be at all, which grows narrower with time.
+            self._solver.addRow(0.0, float(nodes), nodes, self._all, np.ones(nodes))
+
+    def add(self, cycle: tuple[int, ...]) -> bool:
+        """Have a cycle hit, given by its nodes in ascending order; False if it was known."""
+        if cycle in self._known:
+            return False
+        self._known.add(cycle)
+        row = np.array(cycle, dtype=np.int32)
+        self._solver.addRow(1.0, self._highspy.kHighsInf, len(row), row, np.ones(len(row)))
+        return True
+
+    def in_whole_numbers(self) -> None:
+        """From now on nodes are taken or not."""
+        integer = [self._highspy.HighsVarType.kInteger] * len(self._all)
+        self._solver.changeColsIntegrality(len(self._all), self._all, np.array(integer))
+        self._whole = True
+
+    def solve(self, least: int, most: int, seconds: float) -> _Answer:
+        """The fewest nodes; a bound above `most` if there are not that few."""
+        status = self._highspy.HighsModelStatus
+        # A linear program that is only told how many nodes it has to take takes any.
+        self._solver.changeRowBounds(0, float(least) if self._whole else 0.0, float(most))
+        self._solver.setOptionValue("time_limit", min(seconds, 1e9))
+        self._solver.run()
+        ended = self._solver.getModelStatus()
+        if ended == status.kInfeasible:
+            return _Answer(None, most + 1)
+        information = self._solver.getInfo()
+        if self._whole:
+            proved = information.mip_dual_bound
+        else:
+            proved = information.objective_function_value if ended == status.kOptimal else 0.0
+        bound = math.ceil(proved - 10 * _TOLERANCE) if math.isfinite(proved) else 0
+        if (
+            information.primal_solution_status
+            != self._highspy.SolutionStatus.kSolutionStatusFeasible
+        ):
+            return _Answer(None, bound)
+        values = np.clip(np.array(self._solver.getSolution().col_value), 0, 1)
+        return _Answer(values.round() if self._whole else values, bound)
