@@ -22,6 +22,8 @@ from planlog.cli.exits import ExitCode, emit
 from planlog.cli.experiment import experiment
 from planlog.cli.generate import generate
 from planlog.cli.info import info
+from planlog.cli.ipc import ipc
+from planlog.cli.report import report
 from planlog.cli.solve import solve
 from planlog.cli.template import template
 from planlog.cli.train import train
@@ -43,6 +45,8 @@ app.command()(info)
 app.command()(train)
 app.command()(experiment)
 app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})(generate)
+app.add_typer(ipc, name="ipc")
+app.command()(report)
 app.command()(doctor)
 app.command()(demo)
 

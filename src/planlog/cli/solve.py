@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
-import resource
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +20,8 @@ from planlog.cli.exits import (
     warn,
 )
 from planlog.cli.files import check_writable, domain_and_problem
+from planlog.cli.limits import memory_limit as limit_memory
+from planlog.cli.limits import remaining
 from planlog.cli.progress import Progress, Trace
 from planlog.cli.wording import as_number, plural
 from planlog.errors import RuleError
@@ -131,7 +129,7 @@ def solve(
 
             rng = np.random.default_rng(seed)
             # All libraries have been loaded: where they cannot be, the limit is not to blame.
-            with _memory_limit(memory_limit):
+            with limit_memory(memory_limit):
                 domain = Domain.read(domain_file)
                 warn(domain.warnings)
                 if model is not None:
@@ -152,14 +150,14 @@ def solve(
                         task,
                         rng=rng,
                         max_steps=max_steps,
-                        time_limit=_remaining(time_limit, start),
+                        time_limit=remaining(time_limit, start),
                         memory_limit=None if memory_limit is None else memory_limit * 1024**2,
                         avoid_revisits=avoid_revisits,
                         observer=progress.observer,
                     )
             valid = None
             if result.solved:
-                valid = _is_valid(domain_file, problem_file, result) if validate else None
+                valid = is_valid(domain_file, problem_file, result) if validate else None
                 if plan_file is not None:
                     write_plan(plan_file, result)
         except KeyboardInterrupt:
@@ -172,8 +170,8 @@ def solve(
     else:
         if result.solved and plan_file is None:
             _print_plan(result)
-        say(_summary(result, seconds, plan_file, valid))
-    raise typer.Exit(_exit_code(result, signals, valid))
+        say(summary(result, seconds, plan_file, valid))
+    raise typer.Exit(exit_code(result, signals, valid))
 
 
 solve.__doc__ = HELP
@@ -252,55 +250,17 @@ def _note(shipped: str, task: Task) -> None:
         say(f"note: {note}")
 
 
-def _remaining(limit: float | None, start: float) -> float | None:
-    return None if limit is None else max(0.0, limit - (time.monotonic() - start))
-
-
-@contextlib.contextmanager
-def _memory_limit(megabytes: int | None) -> Iterator[None]:
-    """Let the system refuse memory above the limit, so that it holds in every stage.
-
-    What follows (the report) may use more again.
-    """
-    reserved = _reserved_memory()
-    if megabytes is None or reserved is None:
-        yield
-        return
-    from planlog.execution import resident_memory
-
-    # The system limits what is reserved, of which libraries use but a small part. So the
-    # process may reserve what is left of the limit in addition to what it has reserved already.
-    left = megabytes * 1024**2 - resident_memory()
-    if left <= 0:
-        raise MemoryError
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    allowed = reserved + left if hard == resource.RLIM_INFINITY else min(reserved + left, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (allowed, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-
-
-def _reserved_memory() -> int | None:
-    """Bytes that count for RLIMIT_DATA; None where the system does not tell."""
-    try:
-        status = Path("/proc/self/status").read_text(encoding="utf-8")
-    except OSError:
-        return None
-    found = re.search(r"^VmData:\s*(\d+) kB", status, re.MULTILINE)
-    return int(found[1]) * 1024 if found else None
-
-
-def _is_valid(domain_file: Path, problem_file: Path, result: PlanResult) -> bool:
+def is_valid(domain_file: Path, problem_file: Path, result: PlanResult) -> bool:
+    """Whether the independent validator accepts the plan."""
     from planlog.execution import format_plan
     from planlog.validate import validate
 
     plan = format_plan(result.actions, cost=result.cost, unit_cost=result.unit_cost)
-    report = validate(
-        domain_file.read_text(encoding="utf-8"), problem_file.read_text(encoding="utf-8"), plan
+    # Bytes that are not UTF-8 occur in comments of old files.
+    domain, problem = (
+        file.read_text("utf-8-sig", errors="replace") for file in (domain_file, problem_file)
     )
-    return report.valid
+    return validate(domain, problem, plan).valid
 
 
 def _print_plan(result: PlanResult) -> None:
@@ -309,7 +269,7 @@ def _print_plan(result: PlanResult) -> None:
     emit(format_plan(result.actions, cost=result.cost, unit_cost=result.unit_cost).rstrip())
 
 
-def _summary(result: PlanResult, seconds: float, plan_file: Path | None, valid: bool | None) -> str:
+def summary(result: PlanResult, seconds: float, plan_file: Path | None, valid: bool | None) -> str:
     """One line: how it ended, and how far it got."""
     from planlog.execution import Outcome
 
@@ -348,7 +308,8 @@ def _as_json(
     }
 
 
-def _exit_code(result: PlanResult, signals: list[int], valid: bool | None) -> int:
+def exit_code(result: PlanResult, signals: list[int], valid: bool | None) -> int:
+    """What an execution ended with; a plan that is not valid is a mistake of ours."""
     from planlog.execution import Outcome
 
     if valid is False:

@@ -6,8 +6,6 @@ import hashlib
 import importlib.util
 import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,6 +26,7 @@ from planlog.cli.exits import (
     warn,
 )
 from planlog.cli.files import check_writable, choose_policy
+from planlog.cli.limits import memory_errors
 from planlog.cli.progress import TrainingProgress
 from planlog.cli.wording import many, percent
 from planlog.errors import NothingToLearnError
@@ -150,10 +149,10 @@ def train(
             check_writable(file, name)
     if curve is not None and curve.suffix.lower() not in CURVES:
         raise bad_usage(f"--curve: the name must end in one of {', '.join(CURVES)}")
-    _need("torch", "train", "training")
+    need("torch", "train", "training")
     if curve is not None:
-        _need("matplotlib", "report", "--curve")
-    with user_errors(as_json), catch_signals() as signals, _torch_errors():
+        need("matplotlib", "report", "--curve")
+    with user_errors(as_json), catch_signals() as signals, memory_errors():
         try:
             from planlog.learn import LearningSettings, learn
             from planlog.task import Domain
@@ -254,7 +253,8 @@ def _training(name: str, given: dict[str, Any]) -> TrainingSettings:
     return replace(PRESETS[name], **{key: value for key, value in given.items() if value})
 
 
-def _need(module: str, extra: str, purpose: str) -> None:
+def need(module: str, extra: str, purpose: str) -> None:
+    """Name the extra that brings a package, if that is not installed."""
     if importlib.util.find_spec(module) is None:
         raise bad_usage(f"{purpose} needs {module}: pip install 'planlog[{extra}]'")
 
@@ -274,17 +274,6 @@ def _check_size(rules: Policy, settings: LearningSettings) -> None:
         raise bad_usage(
             f"--width: the weights would take {size:,} bytes; models may have {MOST_BYTES:,}"
         )
-
-
-@contextmanager
-def _torch_errors() -> Iterator[None]:
-    """Torch has no exception of its own for memory that it does not get."""
-    try:
-        yield
-    except RuntimeError as error:
-        if "allocate memory" in str(error):
-            raise MemoryError from None
-        raise
 
 
 def _hash(*texts: bytes) -> str:

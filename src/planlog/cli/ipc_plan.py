@@ -1,0 +1,236 @@
+"""`planlog ipc plan`: domain knowledge and a task → plan files, all of them valid."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count, cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planlog.cli.exits import ExitCode, catch_signals, say, signal_code, user_errors, warn
+from planlog.cli.files import check_writable
+from planlog.cli.limits import alarm, memory_limit, remaining, undisturbed
+from planlog.cli.numbered import number, numbered, remove
+from planlog.cli.solve import exit_code, is_valid, summary
+
+if TYPE_CHECKING:
+    from planlog.execution import Outcome, PlanResult
+    from planlog.learned import LearnedPolicy
+    from planlog.model import Model
+    from planlog.policy import Policy
+    from planlog.task import Domain
+
+HELP = """Plan with the domain knowledge of `planlog ipc learn`.
+
+The knowledge is DK, or if there is no such file the DK.N with the highest N. If the learned policy
+does not reach the goal, its rules are tried with several seeds and then searched, and at last all
+applicable actions. Every plan is validated, and only then its file appears, whole.
+
+With --anytime better plans are looked for until a limit or a signal, and written to PLAN.1,
+PLAN.2, … Files of these names that are there already are removed first.
+
+**Examples**
+
+    planlog ipc plan dk domain.pddl p01.pddl plan
+    planlog ipc plan dk domain.pddl p01.pddl plan --anytime --time-limit 1800 --memory-limit 8192
+
+**Exit codes**: 0 solved, 12 ended without a plan, 22 out of memory, 23 out of time, 31 bad
+input, 34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM without a plan.
+"""
+
+# Run a policy for so many steps, and let it take back actions or not.
+Run = Callable[["Policy", int, bool], "PlanResult"]
+
+# Steps of the first try in each way; each further round has so many times more.
+STEPS = 10_000
+GROWTH = 4
+# With how many seeds the rules are tried in a round.
+SEEDS = 3
+# What scores are divided by in looking for better plans, by turns.
+TEMPERATURES = (0.5, 1.0, 2.0, 4.0)
+
+
+def plan(
+    dk: Annotated[Path, typer.Argument(metavar="DK", help="Domain knowledge.", show_default=False)],
+    domain_file: Annotated[
+        Path, typer.Argument(metavar="DOMAIN", help="PDDL file.", show_default=False)
+    ],
+    task_file: Annotated[
+        Path, typer.Argument(metavar="TASK", help="PDDL file.", show_default=False)
+    ],
+    plan_file: Annotated[
+        Path, typer.Argument(metavar="PLAN", help="Plan file to write.", show_default=False)
+    ],
+    anytime: Annotated[
+        bool, typer.Option("--anytime", help="Go on to look for better plans.")
+    ] = False,
+    time_limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", min=0, help="End after this time.")
+    ] = None,
+    megabytes: Annotated[
+        int | None,
+        typer.Option("--memory-limit", metavar="MB", min=1, help="End above this much memory."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn.")] = 0,
+) -> None:
+    start = time.monotonic()
+    check_writable(plan_file, "PLAN")
+    plans: Plans | None = None
+    result: PlanResult | None = None
+    with user_errors(), catch_signals() as signals, alarm(time_limit, TimeoutError):
+        try:
+            import numpy as np
+
+            import planlog.validate  # noqa: F401 (see below)
+            from planlog.execution import execute
+            from planlog.model import Model
+            from planlog.task import Domain
+
+            rngs = (np.random.default_rng(seed + i) for i in count())
+            # All libraries have been loaded: where they cannot be, the limit is not to blame.
+            with memory_limit(megabytes):
+                domain = Domain.read(domain_file)
+                warn(domain.warnings)
+                model = Model.read(_newest(dk))
+                learned = model.policy(domain)
+                task = domain.read_task(task_file)
+                warn(task.warnings)
+                learned.rules.check_task(task)
+                plans = Plans(plan_file, domain_file, task_file, start)
+
+                def run(policy: Policy, steps: int, search: bool) -> PlanResult:
+                    return execute(
+                        policy,
+                        task,
+                        rng=next(rngs),
+                        max_steps=steps,
+                        time_limit=remaining(time_limit, start),
+                        memory_limit=None if megabytes is None else megabytes * 1024**2,
+                        avoid_revisits=search,
+                    )
+
+                for result, way in _results(list(_ways(learned)), run):
+                    if result.solved and plans.add(result, way):
+                        break
+                if plans.best is not None and anytime:
+                    _improve(plans, model, domain, run)
+        except KeyboardInterrupt:
+            pass
+        except (MemoryError, TimeoutError):
+            if plans is None or plans.best is None:
+                raise
+    if plans is not None and plans.best is not None:
+        raise typer.Exit(ExitCode.SUCCESS)
+    if signals or result is None:
+        say("planlog: interrupted, and there is no plan")
+        raise typer.Exit(signal_code(signals))
+    say(summary(result, time.monotonic() - start, None, None))
+    raise typer.Exit(exit_code(result, signals, None if plans is None else plans.valid))
+
+
+plan.__doc__ = HELP
+
+
+def _newest(dk: Path) -> Path:
+    """The file itself, or if there is none the one with the highest number."""
+    if dk.exists() or not dk.parent.is_dir():
+        return dk
+    files = numbered(dk)
+    return files[max(files)] if files else dk
+
+
+class Plans:
+    """The files PLAN, PLAN.1, PLAN.2, …: each appears once its plan is known to be valid."""
+
+    def __init__(self, file: Path, domain_file: Path, task_file: Path, start: float) -> None:
+        self.best: PlanResult | None = None
+        self.valid: bool | None = None  # of the last plan that was looked at
+        self._file = file
+        self._task = domain_file, task_file
+        self._start = start
+        self._count = 0
+        remove(file)
+
+    def add(self, result: PlanResult, way: str) -> bool:
+        """Write the plan if it is valid; whether it is."""
+        from planlog.execution import write_plan
+
+        self.valid = is_valid(*self._task, result)
+        file = number(self._file, self._count) if self._count else self._file
+        if self.valid:
+            with undisturbed():
+                write_plan(file, result)
+                self.best = result
+                self._count += 1
+        say(f"{way}: {summary(result, time.monotonic() - self._start, file, self.valid)}")
+        return self.valid
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to a plan."""
+
+    name: str
+    policy: Policy
+    search: bool = False  # depth-first, which never enters a state twice
+    draws: int = 1  # to be tried so often, since it ends otherwise each time
+
+
+def _ways(learned: LearnedPolicy) -> Iterator[Way]:
+    """The most promising way first; what comes before a search has no other plans than it."""
+    from planlog.policy import Policy
+
+    yield Way("learned policy", learned)
+    yield Way("rules", learned.rules, draws=SEEDS)
+    yield Way("search", learned, search=True)
+    if learned.rules.program is not None:
+        yield Way("search without rules", Policy.applicable(learned.domain), search=True)
+
+
+def _results(ways: list[Way], run: Run) -> Iterator[tuple[PlanResult, str]]:
+    """Try all ways in rounds of more and more steps, until a limit is reached or there is nothing
+    left to search."""
+    from planlog.execution import Outcome
+
+    for steps in (STEPS * GROWTH**i for i in count()):
+        for way in ways[:]:
+            for _ in range(way.draws):
+                result = run(way.policy, steps, way.search)
+                yield result, way.name
+                if result.outcome in _limits():
+                    return
+            if result.outcome is Outcome.STEP_LIMIT:
+                continue
+            if way.search:
+                del ways[: ways.index(way) + 1]
+            elif way.draws == 1:
+                ways.remove(way)
+        if not ways:
+            return
+
+
+def _improve(plans: Plans, model: Model, domain: Domain, run: Run) -> None:
+    """Draw actions by their scores until a limit is reached, and add what costs less."""
+    policies = [model.policy(domain, temperature=temperature) for temperature in TEMPERATURES]
+    for policy in cycle(policies):
+        best = plans.best
+        assert best is not None
+        if best.cost == 0:
+            return
+        length = len(best.actions)
+        result = run(policy, length - 1 if best.unit_cost else 2 * length, False)
+        if result.outcome in _limits():
+            return
+        if result.solved and result.cost < best.cost:
+            plans.add(result, f"temperature {policy.temperature}")
+
+
+def _limits() -> tuple[Outcome, ...]:
+    """The outcomes after which nothing more can be done."""
+    from planlog.execution import Outcome
+
+    return Outcome.TIME_LIMIT, Outcome.MEMORY_LIMIT, Outcome.INTERRUPTED
