@@ -63,6 +63,7 @@ class Usage:
     memory: int  # most bytes resident at once; pages in two processes count twice
     returncode: int  # of the first process; -n: ended by signal n
     stopped: Stop | None = None  # None: it ended by itself
+    started: float = 0.0  # as `time.time` counts
 
 
 def run(
@@ -134,7 +135,7 @@ def watch(pid: int, limits: Limits, *, keep_on: Callable[[], bool] | None = None
 
 
 def _watch(pid: int, tree: _Tree, limits: Limits, keep_on: Callable[[], bool] | None) -> Usage:
-    start = time.monotonic()
+    started, start = time.time(), time.monotonic()
     deadline = None if limits.seconds is None else start + limits.seconds
     stopped = None
     try:
@@ -163,6 +164,7 @@ def _watch(pid: int, tree: _Tree, limits: Limits, keep_on: Callable[[], bool] | 
         memory=tree.peak if _HAS_PROC else _bytes(usage.ru_maxrss),
         returncode=os.waitstatus_to_exitcode(status),
         stopped=stopped,
+        started=started,
     )
 
 
