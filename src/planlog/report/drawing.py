@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import cycle
@@ -14,7 +14,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from planlog.report.figures import Figure, Panel
 
@@ -36,10 +36,11 @@ _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "planlog",
 }
 # Without dates and versions.
-_METADATA: dict[str, dict[str, str | None]] = {
-    "png": {"Software": None},
-    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
-    "svg": {"Creator": None, "Date": None},
+_OPTIONS: dict[str, dict[str, Any]] = {
+    # To compress them further takes longer than to draw them.
+    "png": {"metadata": {"Software": None}, "pil_kwargs": {"compress_level": 2}},
+    "pdf": {"metadata": {"Creator": None, "Producer": None, "CreationDate": None}},
+    "svg": {"metadata": {"Creator": None, "Date": None}},
 }
 
 
@@ -83,7 +84,7 @@ def draw(figure: Figure, formats: Collection[str]) -> dict[str, bytes]:
         files = {}
         for kind in formats:
             data = io.BytesIO()
-            canvas.savefig(data, format=kind, dpi=200, metadata=_METADATA[kind])
+            canvas.savefig(data, format=kind, dpi=200, **_OPTIONS[kind])
             files[kind] = data.getvalue()
     return files
 
@@ -98,77 +99,77 @@ def _settings() -> Iterator[None]:
 
 
 # In inches.
-_LEFT, _TOP, _BOTTOM, _LEGEND = 0.62, 0.3, 0.55, 1.5
-_GAP, _SHARED_GAP, _ROW_GAP = 0.62, 0.22, 0.75
+_LEFT, _TOP, _BOTTOM, _LEGEND = 0.6, 0.25, 0.42, 1.65
+_GAP, _ROW_GAP = 0.25, 0.5
 
 
 def paint(figure: Figure) -> Canvas:
     """The figure in matplotlib's terms, laid out in inches: quicker than to let it find out."""
-    rows, columns = len(figure.panels), max(map(len, figure.panels))
-    width, height = _panel_size(figure, columns)
-    gap = _SHARED_GAP if figure.share_y else _GAP
-    handles = list(_handles(figure))
-    right = _LEGEND if handles else 0.25
-    left = _LEFT if any(panel.lines for row in figure.panels for panel in row) else 0.85
+    rows, columns = len(figure.panels), len(figure.panels[0])
+    panels = [panel for row in figure.panels for panel in row]
+    width, height = _panel_size(panels, columns)
+    handles = list(_handles(panels))
+    left = 0.85 if panels[0].bars else _LEFT
+    top = _TOP if any(panel.title or panel.note for panel in panels) else 0.08
+    bottom = _BOTTOM + (0.15 if panels[0].parts else 0)
     total = (
-        left + columns * width + (columns - 1) * gap + right,
-        _TOP + rows * height + (rows - 1) * _ROW_GAP + _BOTTOM,
+        left + columns * width + (columns - 1) * _GAP + _LEGEND,
+        top + rows * height + (rows - 1) * _ROW_GAP + bottom,
     )
     canvas = Canvas(figsize=total)
-    axes = canvas.subplots(rows, columns, squeeze=False, sharey="all" if figure.share_y else "none")
+    axes = canvas.subplots(rows, columns, squeeze=False, sharey="row" if figure.share_y else "none")
     canvas.subplots_adjust(
         left=left / total[0],
-        right=1 - right / total[0],
-        bottom=_BOTTOM / total[1],
-        top=1 - _TOP / total[1],
-        wspace=gap / width,
+        right=1 - _LEGEND / total[0],
+        bottom=bottom / total[1],
+        top=1 - top / total[1],
+        wspace=_GAP / width,
         hspace=_ROW_GAP / height,
     )
-    styles = _styles(figure)
-    for i, row in enumerate(figure.panels):
-        for j, panel in enumerate(row):
-            at = axes[i][j]
-            if panel.bars:
-                _paint_bars(at, panel)
-            else:
-                _paint_lines(at, panel, styles)
-            at.set_title(panel.title, loc="left")
-            if j == 0 or not figure.share_y:
-                at.set_ylabel(panel.y_label)
-            if i == rows - 1:
-                at.set_xlabel(panel.x_label, labelpad=12 if panel.parts else None)
+    styles = _styles(panels)
+    for place, panel in zip(axes.flat, panels, strict=True):
+        if panel.bars:
+            _paint_bars(place, panel)
+        else:
+            _paint_lines(place, panel, styles)
+        # Places that are given need not be found out.
+        place.set_title(panel.title, loc="left", y=1 + 0.05 / height)
+        if place.get_subplotspec().is_first_col():
+            place.set_ylabel(panel.y_label)
+            place.yaxis.set_label_coords(-0.42 / width, 0.5)
+        if place.get_subplotspec().is_last_row():
+            place.set_xlabel(panel.x_label)
+            place.xaxis.set_label_coords(0.5, (0.16 - bottom) / height)
     if handles:
-        anchor = (1 - (right - 0.1) / total[0], 0.5)
+        anchor = (1 - (_LEGEND - 0.1) / total[0], 0.5)
         canvas.legend(handles=handles, loc="center left", bbox_to_anchor=anchor, handlelength=2.8)
     return canvas
 
 
-def _panel_size(figure: Figure, columns: int) -> tuple[float, float]:
-    if bars := max(len(panel.bars) for row in figure.panels for panel in row):
+def _panel_size(panels: Sequence[Panel], columns: int) -> tuple[float, float]:
+    if bars := max(len(panel.bars) for panel in panels):
         return 4.2, 0.19 * bars + 0.3
-    return {1: (4.6, 2.5), 2: (3.3, 2.1)}.get(columns, (2.1, 1.9))
+    return {1: (4.6, 2.4), 2: (3.3, 2.1)}.get(columns, (1.9, 1.7))
 
 
-def _styles(figure: Figure) -> dict[str, Style]:
+def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
     """Of the lines, by their labels."""
-    styles: dict[str, Style] = {}
+    labels = dict.fromkeys(line.label for panel in panels for line in panel.lines)
     others = cycle(_OTHERS)
-    for row in figure.panels:
-        for panel in row:
-            for line in panel.lines:
-                if line.label not in styles:
-                    styles[line.label] = _STYLES.get(line.label) or next(others)
-    return styles
+    return {label: _STYLES.get(label) or next(others) for label in labels}
 
 
-def _handles(figure: Figure) -> Iterator[Line2D]:
+def _bar_colours(panels: Sequence[Panel]) -> dict[str, str]:
+    labels = dict.fromkeys(bar.label for panel in panels for bar in panel.bars)
+    return dict(zip(labels, cycle(_BARS), strict=False))
+
+
+def _handles(panels: Sequence[Panel]) -> Iterator[Line2D]:
     """The legend, with each label once."""
-    styles = _styles(figure)
-    lines = (line for row in figure.panels for panel in row for line in panel.lines)
-    for line in {line.label: line for line in lines}.values():
+    styles = _styles(panels)
+    for line in {line.label: line for panel in panels for line in panel.lines}.values():
         yield Line2D([], [], label=line.label, **_look(styles[line.label], line.learned))
-    bars = (bar for row in figure.panels for panel in row for bar in panel.bars)
-    for label, colour in zip(dict.fromkeys(bar.label for bar in bars), cycle(_BARS), strict=False):
+    for label, colour in _bar_colours(panels).items():
         yield Line2D([], [], label=label, color=colour, linewidth=5)
 
 
@@ -190,10 +191,6 @@ def _paint_lines(axes: Axes, panel: Panel, styles: dict[str, Style]) -> None:
     if not panel.lines:
         axes.text(0.5, 0.5, "no runs yet", transform=axes.transAxes, ha="center", color="#5a5a5a")
         return
-    if panel.x_log:
-        axes.set_xscale("log")
-    if panel.y_log:
-        axes.set_yscale("log")
     for order, line in enumerate(panel.lines):
         style = styles[line.label]
         every = 1 if style.marker == "." else math.ceil(len(line.x) / _MARKERS)
@@ -202,45 +199,55 @@ def _paint_lines(axes: Axes, panel: Panel, styles: dict[str, Style]) -> None:
         axes.plot(line.x, line.y, markevery=marks, **_look(style, line.learned), zorder=3)
         if line.low:
             axes.fill_between(line.x, line.low, line.high, color=style.colour, alpha=0.15, lw=0)
+    if panel.x_log:
+        _logarithmic(axes, "x")
+    if panel.y_log:
+        _logarithmic(axes, "y")
     if panel.y_range is not None:
         axes.set_ylim(panel.y_range)
     if panel.parts:
         axes.set_xlim(panel.parts[0].start, panel.parts[-1].end)
-        for part in panel.parts[1:]:
+    for part in panel.parts:
+        if part is not panel.parts[0]:
             axes.axvline(part.start, color="#9a9a9a", linewidth=0.8)
-        for part in panel.parts:
-            middle = (part.start + part.end) / 2
-            below = axes.get_xaxis_transform()
-            axes.annotate(
-                part.label,
-                (middle, 0),
-                xycoords=below,
-                xytext=(0, -24),
-                textcoords="offset points",
-                ha="center",
-                va="center",
-            )
+        axes.annotate(
+            part.label,
+            ((part.start + part.end) / 2, 0),
+            xycoords=axes.get_xaxis_transform(),
+            xytext=(0, -21),
+            textcoords="offset points",
+            ha="center",
+            va="center",
+        )
     if panel.ticks:
         places, names = zip(*panel.ticks, strict=True)
         axes.set_xticks(places, names)
-    elif panel.x_log:
-        _plain_ticks(axes)
     if panel.note:
-        axes.text(0.01, 0.02, panel.note, transform=axes.transAxes, fontsize=6.5, color="#404040")
+        axes.annotate(
+            panel.note,
+            (1, 1.02),
+            xycoords="axes fraction",
+            ha="right",
+            va="bottom",
+            fontsize=6.5,
+            color="#404040",
+        )
 
 
-def _plain_ticks(axes: Axes) -> None:
-    """Numbers as people write them at 1, 2, 5, 10, …; powers of ten where these are too many."""
-    low, high = axes.get_xlim()
-    wide = high / low > 200
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
-    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+def _logarithmic(axes: Axes, name: str) -> None:
+    """A logarithmic scale with numbers as people write them: at 1, 2, 5, 10, …, or where these
+    are too many, only at powers of ten."""
+    axes.set(**{f"{name}scale": "log"})
+    axis = axes.xaxis if name == "x" else axes.yaxis
+    low, high = axis.get_view_interval()
+    few = high / low > 150
+    axis.set_major_locator(LogLocator(subs=(1.0,) if few else (1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
 
 
 def _paint_bars(axes: Axes, panel: Panel) -> None:
-    colours = dict(zip(dict.fromkeys(bar.label for bar in panel.bars), cycle(_BARS), strict=False))
-    axes.set_xscale("log")
+    colours = _bar_colours([panel])
     heights: dict[str, list[float]] = {}
     y = 0.0
     for bar, before in zip(panel.bars, (None, *panel.bars), strict=False):
@@ -256,7 +263,7 @@ def _paint_bars(axes: Axes, panel: Panel) -> None:
             markersize=6,
             markeredgewidth=1.5,
         )
-        text = f"{bar.low:g}–{bar.high:g}" if bar.low < bar.high else f"{bar.low:g}"
+        text = f"{bar.low:g} to {bar.high:g}" if bar.low < bar.high else f"{bar.low:g}"
         axes.annotate(
             text, (bar.high, y), (5, 0), textcoords="offset points", va="center", fontsize=7
         )
@@ -264,6 +271,6 @@ def _paint_bars(axes: Axes, panel: Panel) -> None:
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
     axes.set_ylim(y + 0.8, 0.2)
+    _logarithmic(axes, "x")
     low, high = axes.get_xlim()
     axes.set_xlim(low, high * (high / low) ** 0.12)  # room for the numbers
-    _plain_ticks(axes)

@@ -6,7 +6,7 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from planlog.metrics import Comparison, Planner, TaskRuns, is_solved, length_of, pli
 from planlog.report.naming import (
@@ -71,13 +71,13 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """Panels in rows, with one legend for all."""
+    """Panels in rows of equal length, with one legend for all."""
 
     name: str  # of the file, without its ending
     caption: str
     description: str  # for those who do not see it
     panels: tuple[tuple[Panel, ...], ...]
-    share_y: bool = field(default=False)
+    share_y: bool = False  # the panels of a row have the same scale
 
 
 def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
@@ -135,7 +135,7 @@ def _pli_panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str)
     return Panel(
         title=settings_label(settings) if settings else "",
         x_label="task",
-        y_label="PLI",
+        y_label="PLI (%)",
         lines=tuple(lines),
         y_range=(low - margin, high + margin),
         parts=tuple(_parts(tasks)),
@@ -172,16 +172,13 @@ def _parts(tasks: Sequence[TaskRuns]) -> Iterator[Part]:
 
 
 def _ticks(tasks: Sequence[TaskRuns]) -> Iterator[tuple[float, str]]:
-    """The first task of each split, and some more at even distances."""
-    splits = list(_parts(tasks))
-    step = max(1, 10 * math.ceil(len(tasks) / 80))
-    if len(tasks) <= 12:
-        step = 1
-    for part in splits:
+    """The first task, and some of each split at even distances."""
+    step = 1 if len(tasks) <= 10 else 10 * math.ceil(len(tasks) / 80)
+    for part in _parts(tasks):
         first, last = int(part.start + 0.5), int(part.end - 0.5)
         for x in range(first, last + 1):
             position = x - first + 1
-            if position == 1 or (position % step == 0 and position >= step / 2):
+            if position % step == 0 or x == 1 or (position == 1 and last - first < step):
                 yield float(x), tasks[x - 1].task
 
 
@@ -220,40 +217,37 @@ def objects_figure(comparison: Comparison) -> Figure | None:
 
 
 def learning_figures(comparison: Comparison) -> Iterator[Figure]:
-    """Loss and accuracy by epochs: a figure for each of the settings, a row for each domain."""
+    """Loss and accuracy by epochs: a figure for each of the settings, a column for each domain."""
+    domains = [domain for domain in comparison.domains if comparison.trainings[domain]]
     for settings in all_settings(comparison):
-        rows = tuple(filter(None, (_learning(comparison, d, settings) for d in comparison.domains)))
-        if not rows:
+        rows = []
+        for key in ("loss", "accuracy"):
+            panels = []
+            for domain in domains:
+                lines = tuple(_curves(comparison, domain, settings, key))
+                title = domain_label(domain) if key == "loss" else ""
+                panels.append(Panel(title, "epoch", key, lines, y_log=key == "loss"))
+            rows.append(tuple(panels))
+        if not any(panel.lines for row in rows for panel in row):
             continue
-        last = (f"{row[1].title.partition(':')[0]}: {_last(row[1].lines)}" for row in rows)
+        last = (f"{top.title}: {_last(panel.lines)}" for top, panel in zip(*rows, strict=True))
         yield Figure(
             f"learning-{settings}" if settings else "learning",
             f"Learning curves, {settings_label(settings)}: loss and accuracy (states in which the "
             "action with the highest score is optimal). Mean over the seeds; the band reaches "
             "from the least to the greatest value.",
             f"Line charts of loss and accuracy by epochs. Last accuracies: {'; '.join(last)}.",
-            rows,
+            tuple(rows),
+            share_y=True,
         )
 
 
-def _learning(comparison: Comparison, domain: str, settings: str) -> tuple[Panel, Panel] | None:
-    def lines(key: str) -> tuple[Line, ...]:
-        drawn = []
-        for planner in comparison.planners:
-            if planner.network is not None and planner.settings == settings:
-                records = [r for r in comparison.trainings[domain] if r.planner == planner.name]
-                if line := _curve(planner_label(planner), records, key):
-                    drawn.append(line)
-        return tuple(drawn)
-
-    loss, accuracy = lines("loss"), lines("accuracy")
-    if not loss and not accuracy:
-        return None
-    name = domain_label(domain)
-    return (
-        Panel(f"{name}: loss", "epoch", "loss", loss, y_log=True),
-        Panel(f"{name}: accuracy", "epoch", "accuracy", accuracy),
-    )
+def _curves(comparison: Comparison, domain: str, settings: str, key: str) -> Iterator[Line]:
+    for planner in comparison.planners:
+        if planner.network is not None and planner.settings == settings:
+            records = [r for r in comparison.trainings[domain] if r.planner == planner.name]
+            if line := _curve(planner_label(planner), records, key):
+                yield line
 
 
 _POINTS = 250  # of a curve; more cannot be seen

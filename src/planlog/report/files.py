@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,23 @@ class Report:
 
 def report(results: Path, formats: Collection[str] = FORMATS) -> Report:
     """All files of these formats. The same records give the same files."""
+    with _no_collection():
+        return _report(results, formats)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Nothing of many records is garbage before the end, so looking for it only takes time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _report(results: Path, formats: Collection[str]) -> Report:
     if DRAWN & set(formats) and importlib.util.find_spec("matplotlib") is None:
         others = ",".join(name for name in FORMATS if name not in DRAWN)
         raise MissingMatplotlibError(

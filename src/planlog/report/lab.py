@@ -32,7 +32,9 @@ _ERRORS = {
 def render(comparison: Comparison) -> str:
     """The file `properties`. Trainings are no runs of a planner and are not in it."""
     runs = {"-".join(run["id"]): run for run in _runs(comparison)}
-    return json.dumps(runs, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    # A line for each run.
+    lines = (f"{json.dumps(name)}: {json.dumps(runs[name])}" for name in sorted(runs))
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _runs(comparison: Comparison) -> Iterator[dict[str, Any]]:
