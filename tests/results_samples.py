@@ -137,11 +137,12 @@ def write_results(folder: Path, records: Iterator[Record], workers: int = 2) -> 
     (folder / RECORDS).mkdir(parents=True)
     for i, some in enumerate(lines):
         (folder / RECORDS / f"{i}.jsonl").write_text("".join(some))
-    about = {
-        "command": ["planlog", "experiment", "--generate", "--out", "results"],
-        "machine": {"processors": 2, "memory": 8_000_000_000, "system": "Linux"},
+    command = {
+        "command": "planlog experiment --generate --out results",
+        "machine": {"processors": 2, "memory": 8 * 2**30, "system": "Linux"},
         "versions": {"planlog": "0.1.0"},
     }
+    about = {"commands": [command, command]}
     (folder / "experiment.json").write_text(json.dumps(about, indent=2) + "\n")
 
 

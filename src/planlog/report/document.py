@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from planlog.metrics import Comparison
@@ -11,8 +13,8 @@ from planlog.report import tables
 from planlog.report.figures import Figure, all_figures
 from planlog.report.naming import (
     domain_label,
+    duration,
     full_label,
-    megabytes,
     plural,
 )
 from planlog.report.published import TRAINING_SECONDS
@@ -157,23 +159,46 @@ def _summary(comparison: Comparison, about: Mapping[str, Any]) -> Iterator[Item]
         f"{plural(trainings, 'training')}."
     )
     yield from warnings(comparison)
-    command = about.get("command")
-    if isinstance(command, list) and command:
-        yield Listing((" ".join(map(str, command)),))
-    machine = about.get("machine")
-    if isinstance(machine, dict):
-        parts = []
-        if isinstance(number := machine.get("processors"), int):
-            parts.append(plural(number, "processor"))
-        if isinstance(memory := machine.get("memory"), int | float):
-            parts.append(f"{megabytes(memory)} of memory")
-        if isinstance(system := machine.get("system"), str):
-            parts.append(system)
-        if parts:
-            yield f"Machine: {', '.join(parts)}."
-    versions = about.get("versions")
+    yield _duration(list(_records(comparison)))
+    parts = about.get("commands")
+    commands = [c for c in parts if isinstance(c, dict)] if isinstance(parts, list) else []
+    if lines := dict.fromkeys(str(c["command"]) for c in commands if "command" in c):
+        yield Listing(tuple(lines))
+    for machine in dict.fromkeys(_machine(c.get("machine")) for c in commands):
+        if machine:
+            yield f"Machine: {machine}."
+    versions = commands[-1].get("versions") if commands else None
     if isinstance(versions, dict) and versions:
         yield f"Versions: {', '.join(f'{k} {v}' for k, v in sorted(versions.items()))}."
+
+
+def _duration(records: Sequence[Record]) -> str:
+    """How long it all took."""
+    text = f"Together they took {duration(sum(record.seconds for record in records))}"
+    starts, ends = [], []
+    for record in records:
+        with suppress(ValueError):  # without a time, or with another kind of it
+            start = datetime.fromisoformat(record.started).timestamp()
+            starts.append(start)
+            ends.append(start + record.seconds)
+    if not starts:
+        return f"{text}."
+    passed = duration(max(ends) - min(starts))
+    return f"{text}; from the first start to the last end {passed} passed."
+
+
+def _machine(machine: object) -> str:
+    """In words; empty if nothing is known."""
+    if not isinstance(machine, dict):
+        return ""
+    parts = []
+    if isinstance(processors := machine.get("processors"), int):
+        parts.append(plural(processors, "processor"))
+    if isinstance(memory := machine.get("memory"), int | float):
+        parts.append(f"{memory / 2**30:.1f} GiB of memory")
+    if isinstance(system := machine.get("system"), str):
+        parts.append(system)
+    return ", ".join(parts)
 
 
 def _without_plans(comparison: Comparison) -> Iterator[Item]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,6 +15,7 @@ from planlog.report.naming import (
     domain_label,
     number,
     planner_label,
+    seconds,
     settings_label,
 )
 from planlog.results import Family, Record, Status
@@ -92,12 +94,12 @@ def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
     panels = tuple(_within(panel, low, high) for panel in panels)
     lines = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
     return Figure(
-        f"pli-{domain}",
+        "pli-" + re.sub(r"[^\w.-]", "_", domain),
         f"{domain_label(domain)}: plan-length improvement (PLI) over the mean length of the rules' "
         "plans, by task from easy to difficult; a mean over the seeds. Solid: baselines. Dotted: "
         "learned policies. Gaps: no plan, or the optimum is not known.",
         f"Line chart over {len(tasks)} tasks of {domain_label(domain)}. Lines: {', '.join(lines)}. "
-        + _told(panels[0].lines),
+        + " ".join(f"{panel.title or 'PLI'}, {_told(panel.lines)}" for panel in panels),
         (panels,),
         share_y=True,
     )
@@ -182,14 +184,14 @@ def _ticks(tasks: Sequence[TaskRuns]) -> Iterator[tuple[float, str]]:
                 yield float(x), tasks[x - 1].task
 
 
-def _told(lines: Iterable[Line]) -> str:
+def _told(lines: Iterable[Line], text: Callable[[float], str] = number) -> str:
     """The means of lines, in words."""
     means = []
     for line in lines:
         known = [y for y in line.y if not math.isnan(y)]
         if known:
-            means.append(f"{line.label} {number(statistics.fmean(known))}")
-    return f"Means: {'; '.join(means)}."
+            means.append(f"{line.label} {text(statistics.fmean(known))}")
+    return f"means: {'; '.join(means)}."
 
 
 def objects_figure(comparison: Comparison) -> Figure | None:
@@ -294,7 +296,8 @@ def time_figure(comparison: Comparison) -> Figure | None:
         rows.append(tuple(panels))
     if not any(panel.lines for row in rows for panel in row):
         return None
-    told = (f"{panel.title}: {_told(panel.lines)}" for row in rows for panel in row if panel.lines)
+    drawn = (panel for row in rows for panel in row if panel.lines)
+    told = (f"{panel.title}: {_told(panel.lines, seconds)}" for panel in drawn)
     return Figure(
         "time",
         "Time until the end of runs that found a plan, over the number of objects of the task; a "
@@ -310,15 +313,15 @@ def _time_lines(comparison: Comparison, domain: str, settings: str) -> Iterator[
         learned = planner.family is Family.LEARNED
         if learned and planner.network is not None and planner.settings != settings:
             continue
-        seconds: dict[int, list[float]] = defaultdict(list)
+        times: dict[int, list[float]] = defaultdict(list)
         for task in comparison.tasks[domain]:
             runs = task.runs.get(planner.name, ())
             if task.objects and (solved := [r.seconds for r in runs if is_solved(r)]):
-                seconds[task.objects] += solved
-        if seconds:
-            x = sorted(seconds)
+                times[task.objects] += solved
+        if times:
+            x = sorted(times)
             # A clock may say that no time has passed, which has no logarithm.
-            y = (max(1e-4, statistics.fmean(seconds[objects])) for objects in x)
+            y = (max(1e-4, statistics.fmean(times[objects])) for objects in x)
             yield Line(planner_label(planner), tuple(map(float, x)), tuple(y), learned)
 
 

@@ -22,6 +22,7 @@ p, figcaption { max-width: 46rem; }
 .wide:focus { outline: 3px solid #00508a; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding-bottom: .5rem; max-width: 46rem; color: #444; }
+caption b { color: #1a1a1a; }
 th, td { padding: .25rem .7rem; text-align: right; white-space: nowrap; }
 th:first-child { text-align: left; font-weight: normal; }
 thead th, thead th:first-child { font-weight: bold; border-bottom: 2px solid #1a1a1a; }
@@ -88,8 +89,8 @@ def _table(table: Table) -> str:
     header = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
     parts = [
         # What is wider than the window can be scrolled with the keyboard, too.
-        f'<div class="wide" role="region" tabindex="0" aria-label="Table {escape(table.name)}">',
-        f"<table>\n<caption>{escape(table.caption)}</caption>",
+        f'<div class="wide" role="region" tabindex="0" aria-label="{escape(table.title)}">',
+        f"<table>\n<caption><b>{escape(table.title)}.</b> {escape(table.caption)}</caption>",
         f"<thead><tr>{header}</tr></thead>",
     ]
     for group in table.groups:

@@ -33,7 +33,7 @@ def render(table: Table) -> str:
     r"""A tabular to be put into a table with \input; needs the package booktabs."""
     columns = len(table.header)
     lines = [
-        *(f"% {line}" for line in textwrap.wrap(table.caption, 96)),
+        *(f"% {line}" for line in textwrap.wrap(f"{table.title}. {table.caption}", 96)),
         r"% Needs \usepackage{booktabs}.",
         rf"\begin{{tabular}}{{l{'r' * (columns - 1)}}}",
         r"\toprule",

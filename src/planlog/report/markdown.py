@@ -17,7 +17,7 @@ def render(document: Document, image: str | None) -> str:
         for item in section.items:
             match item:
                 case Table():
-                    parts += [f"**{_escape(item.caption)}**", _table(item)]
+                    parts += [f"### {_escape(item.title)}", _escape(item.caption), _table(item)]
                 case Figure():
                     if image is not None:
                         # Brackets would end the description.

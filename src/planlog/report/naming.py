@@ -84,6 +84,16 @@ def seconds(value: float) -> str:
     return f"{value:,.{min(digits, 3)}f} s"
 
 
+def duration(value: float) -> str:
+    """As in "3.4 s", "12 min 3 s" or "5 h 12 min"."""
+    if value < 60:
+        return seconds(value)
+    minutes, rest = divmod(round(value), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60:,} h {minutes % 60} min"
+
+
 def megabytes(value: float) -> str:
     return f"{value / 1e6:,.0f} MB"
 

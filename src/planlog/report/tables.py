@@ -45,6 +45,7 @@ class Table:
     """Columns, and rows in groups. The first column holds names, the others numbers."""
 
     name: str
+    title: str
     caption: str
     header: tuple[str, ...]
     groups: tuple[Group, ...]
@@ -126,10 +127,10 @@ def npli_table(comparison: Comparison) -> Table:
         header += [domain_label(domain), _PAPER] if domain in beside else [domain_label(domain)]
     return Table(
         "npli",
-        "Normalised plan-length improvement over the rules alone (NPLI): 0 is the mean length of "
-        "the rules' plans, 100 the optimum. Mean ± standard deviation over all tasks with a known "
-        "optimum and all seeds; the best mean of each domain is bold. Beside it, what the paper "
-        "reports for its own tasks and training.",
+        "Normalised plan-length improvement (NPLI)",
+        "0 is the mean length of the plans of the rules alone, 100 the optimum. Mean ± standard "
+        "deviation over all tasks with a known optimum and all seeds; the best mean of each domain "
+        "is bold. Beside it, what the paper reports for its own tasks and training.",
         tuple(header),
         tuple(Group(title, tuple(map(row, planners))) for title, planners in groups),
         frozenset(i for i, name in enumerate(header) if name == _PAPER),
@@ -156,14 +157,19 @@ def grounds_table(comparison: Comparison) -> Table:
     )
     return Table(
         "grounds",
-        "The tasks that NPLI is taken over.",
+        "Tasks that NPLI is taken over",
+        "For each task that is left out, the first reason counts.",
         ("", *map(domain_label, comparison.domains)),
         (Group("", rows),),
     )
 
 
 def _score_table(
-    comparison: Comparison, name: str, caption: str, value: Callable[[Measures], float]
+    comparison: Comparison,
+    name: str,
+    title: str,
+    caption: str,
+    value: Callable[[Measures], float],
 ) -> Table:
     def values(planner: Planner) -> list[float | None]:
         measures = [comparison.measures[planner.name, domain] for domain in comparison.domains]
@@ -174,14 +180,15 @@ def _score_table(
     names = [f"{domain_label(d)} ({n})" for d, n in zip(comparison.domains, tasks, strict=True)]
     text = count if name == "coverage" else lambda v: number(v, 2)
     groups = _ranked(comparison, values, text, proving=True)
-    return Table(name, caption, ("Planner", *names, f"Sum ({sum(tasks)})"), groups)
+    return Table(name, title, caption, ("Planner", *names, f"Sum ({sum(tasks)})"), groups)
 
 
 def coverage_table(comparison: Comparison) -> Table:
     return _score_table(
         comparison,
         "coverage",
-        "Coverage: tasks solved (of the number in brackets), as a mean over the seeds.",
+        "Coverage",
+        "Tasks solved (of the number in brackets); a mean over the seeds.",
         lambda measures: measures.coverage,
     )
 
@@ -190,7 +197,8 @@ def satisficing_table(comparison: Comparison) -> Table:
     return _score_table(
         comparison,
         "satisficing",
-        "IPC satisficing score: the sum of C*/C over the tasks, where C is the cost of the plan "
+        "IPC satisficing score",
+        "The sum of C*/C over the tasks, where C is the cost of the plan "
         "and C* the optimum, or else the least cost of all plans here; 0 for a task without a "
         "plan. A mean over the seeds.",
         lambda measures: measures.quality,
@@ -201,7 +209,8 @@ def agile_table(comparison: Comparison) -> Table:
     return _score_table(
         comparison,
         "agile",
-        "IPC agile score: for each task 1 if the first plan was there within a second, then "
+        "IPC agile score",
+        "For each task 1 if the first plan was there within a second, then "
         "1 − log T / log 1800 after T seconds; 0 without a plan. A mean over the seeds.",
         lambda measures: measures.agility,
     )
@@ -221,6 +230,7 @@ def longer_table(comparison: Comparison) -> Table:
     )
     return Table(
         "longer",
+        "Longer plans than by the rules alone",
         "Tasks whose plans are on average longer than those of the rules alone, of the tasks that "
         "both solve with every seed.",
         ("Planner", *map(domain_label, comparison.domains)),
@@ -238,7 +248,8 @@ def time_table(comparison: Comparison) -> Table:
 
     return Table(
         "time",
-        "Time of the runs that found a plan, from start to end: mean / longest.",
+        "Time",
+        "Of the runs that found a plan, from start to end: mean / longest.",
         ("Planner", *map(domain_label, comparison.domains)),
         _rows(comparison, cells),
     )
@@ -254,6 +265,7 @@ def memory_table(comparison: Comparison) -> Table:
 
     return Table(
         "memory",
+        "Memory",
         "Most memory held at once by the runs that found a plan: mean / most.",
         ("Planner", *map(domain_label, comparison.domains)),
         _rows(comparison, cells),
@@ -278,6 +290,7 @@ def runs_table(comparison: Comparison) -> Table:
                 seeds[planner].update(run.seed for run in runs)
     return Table(
         "runs",
+        "Runs",
         "Runs in these results; of how many, where a planner has not been run on every task with "
         "every seed that the results speak of.",
         ("Planner", *map(domain_label, comparison.domains)),
@@ -297,7 +310,8 @@ def endings_table(comparison: Comparison) -> Table:
 
     return Table(
         "endings",
-        "How the runs ended.",
+        "How the runs ended",
+        "Plans that our validator refuses are invalid; failed runs did not do their work.",
         ("Planner", *(status.value for status in statuses)),
         _rows(comparison, cells),
     )
@@ -320,7 +334,8 @@ def training_table(comparison: Comparison) -> Table:
         groups.append(Group(domain_label(domain), tuple(rows)))
     return Table(
         "training",
-        "Trainings: of the seeds, the least and the greatest value.",
+        "Trainings",
+        "Of the seeds, the least and the greatest value.",
         ("Model", "seeds", "tasks", "labelled states", "data", "training", "best accuracy", "F1"),
         tuple(group for group in groups if group.rows),
     )
