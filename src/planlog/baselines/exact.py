@@ -10,7 +10,7 @@ from planlog.errors import PlanlogError
 from planlog.task import Action, Domain, Task
 
 # Each has a module of its name in this package with a function `solve`.
-DOMAINS = ("blocksworld", "ferry", "satellite")
+DOMAINS = ("blocksworld", "ferry", "rover", "satellite")
 
 
 class UnsuitableTaskError(PlanlogError):

@@ -1,0 +1,135 @@
+"""Rover: a plan from an integer program that says who drives where, which is also a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planlog.baselines.exact import as_actions
+from planlog.baselines.integer import Clock
+from planlog.baselines.rover_model import Model
+from planlog.baselines.rover_problem import Image, Problem, Sample, read
+from planlog.baselines.rover_tours import Hints, Impossible, Take, Tours, complete
+from planlog.baselines.solution import Found, Solution
+from planlog.results import Status
+from planlog.task import Task
+
+_Step = tuple[str, ...]
+
+
+def solve(task: Task, *, time_limit: float | None = None) -> Solution:
+    """The best plan that is found in time, and a bound."""
+    clock = Clock(time_limit)
+    problem = read(task)
+    try:
+        plan = _plan(problem, complete(problem, Hints()))
+    except Impossible as why:
+        return Solution(
+            Status.UNSOLVABLE,
+            message=str(why),
+            seconds=clock.seconds,
+            cpu_seconds=clock.cpu_seconds,
+        )
+    found = clock.seconds
+    model = Model(problem)
+    answer = model.program.solve(clock.left)
+    lower_bound = answer.lower_bound + model.constant
+    if answer.values is not None:
+        other = _plan(problem, complete(problem, model.hints(answer.values)))
+        if len(other) < len(plan):
+            plan, found = other, clock.seconds
+    return Solution(
+        Status.SOLVED,
+        (Found(as_actions(plan), found),),
+        optimal=len(plan) == lower_bound,
+        lower_bound=lower_bound,
+        seconds=clock.seconds,
+        cpu_seconds=clock.cpu_seconds,
+    )
+
+
+def _plan(problem: Problem, tours: Tours) -> list[_Step]:
+    """The actions of all rovers, one rover after the other."""
+    return [step for r in range(len(problem.rovers)) for step in _Trip(problem, tours, r).steps()]
+
+
+class _Trip:
+    """A rover on its tour."""
+
+    def __init__(self, problem: Problem, tours: Tours, r: int) -> None:
+        self.problem = problem
+        self.rover = problem.rovers[r]
+        self.visits = tours.visits[r]
+        self.samples = {s: t for s, (q, t) in tours.samples.items() if q == r}
+        self.takes = {i: take for i, take in tours.takes.items() if take.rover == r}
+        self.sends = [datum for datum, q in tours.senders.items() if q == r]
+        self.empty = list(self.rover.empty)
+        self.full = list(self.rover.full)
+        self.calibrated = {n for n, c in enumerate(self.rover.cameras) if c.calibrated}
+
+    def steps(self) -> Iterator[_Step]:
+        """All it does; what it has, it sends at the end."""
+        data: list[Sample | Image] = [*self.sends, *self.samples, *self.takes]
+        if not data:
+            return
+        for t, waypoint in enumerate(self.visits):
+            if t > 0:
+                yield "navigate", self.rover.name, self.visits[t - 1], waypoint
+            for sample, visit in self.samples.items():
+                if visit == t:
+                    yield from self._sample(sample)
+            yield from self._images(t)
+        for datum in data:
+            yield self._send(datum)
+
+    def _sample(self, sample: Sample) -> Iterator[_Step]:
+        kind, waypoint = sample
+        if not self.empty:
+            store = self.full.pop()
+            yield "drop", self.rover.name, store
+            self.empty.append(store)
+        store = self.empty.pop()
+        yield f"sample_{kind}", self.rover.name, store, waypoint
+        self.full.append(store)
+
+    def _images(self, t: int) -> Iterator[_Step]:
+        """Images taken with older calibrations, those with new ones, and calibrations for later."""
+        here = [(image, take) for image, take in self.takes.items() if take.taken == t]
+        targets = [camera.targets for camera in self.rover.cameras]
+        older = [x for x in here if self.visits[t] not in targets[x[1].camera]]
+        newer = [x for x in here if self.visits[t] in targets[x[1].camera]]
+        for image, take in older:
+            yield self._take(image, take)
+        for image, take in newer:
+            yield from self._calibrate(take.camera, t)
+            yield self._take(image, take)
+        for take in self.takes.values():
+            if take.calibrated == t < take.taken:
+                yield from self._calibrate(take.camera, t)
+
+    def _calibrate(self, number: int, t: int) -> Iterator[_Step]:
+        if number not in self.calibrated:
+            camera = self.rover.cameras[number]
+            waypoint = self.visits[t]
+            yield "calibrate", self.rover.name, camera.name, camera.targets[waypoint], waypoint
+            self.calibrated.add(number)
+
+    def _take(self, image: Image, take: Take) -> _Step:
+        self.calibrated.remove(take.camera)
+        camera = self.rover.cameras[take.camera]
+        return (
+            "take_image",
+            self.rover.name,
+            self.visits[take.taken],
+            image[0],
+            camera.name,
+            image[1],
+        )
+
+    def _send(self, datum: Sample | Image) -> _Step:
+        here = self.visits[-1]
+        lander, site = self.problem.contact[here]
+        name = self.rover.name
+        if datum in self.problem.images:
+            return "communicate_image_data", name, lander, *datum, here, site
+        kind, waypoint = datum
+        return f"communicate_{kind}_data", name, lander, waypoint, here, site

@@ -1,0 +1,250 @@
+"""Tours of rovers: who collects what at which visit, completed by more visits where needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from planlog.baselines.rover_orders import Stretch, arrange, matching, options, stretches
+from planlog.baselines.rover_problem import Image, Problem, Rover, Sample
+
+# Waypoints of each kind that are tried for a pair of visits to be added.
+_TRIED = 5
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What an integer program would do."""
+
+    visits: Mapping[int, Sequence[str]] = field(default_factory=dict)  # after the start
+    samplers: Mapping[Sample, int] = field(default_factory=dict)
+    firsts: Mapping[Image, tuple[int, int]] = field(default_factory=dict)  # rover, camera
+
+
+@dataclass(frozen=True)
+class Take:
+    """An image, taken by a camera of a rover at a visit, calibrated for it at this or another."""
+
+    rover: int
+    camera: int
+    calibrated: int
+    taken: int
+
+
+@dataclass
+class Tours:
+    """The visits of each rover, with its start as the first one, and what it does on the way."""
+
+    visits: list[list[str]]
+    samples: dict[Sample, tuple[int, int]] = field(default_factory=dict)  # rover, visit
+    takes: dict[Image, Take] = field(default_factory=dict)
+    senders: dict[Sample | Image, int] = field(default_factory=dict)  # of what rovers have already
+
+
+class Impossible(Exception):
+    """Something that no rover can do."""
+
+
+def complete(problem: Problem, hints: Hints) -> Tours:
+    """Tours that do everything, with the visits of the hints and as few others as is easily seen.
+
+    Raises Impossible if something cannot be done.
+    """
+    rovers = problem.rovers
+    visits = [[rover.start, *hints.visits.get(r, ())] for r, rover in enumerate(rovers)]
+    tours = Tours(visits)
+    for datum in (*problem.samples, *problem.images):
+        owners = [r for r, rover in enumerate(rovers) if datum in rover.samples | rover.images]
+        ready = [r for r in owners if in_contact(problem, tours.visits[r])]
+        if ready:
+            tours.senders[datum] = ready[0]
+        elif owners and not _can_collect(problem, datum):
+            tours.visits[owners[0]].append(_contact(problem))
+            tours.senders[datum] = owners[0]
+    for sample in problem.samples:
+        if sample not in tours.senders:
+            _add_sample(problem, tours, sample, hints.samplers.get(sample))
+    _add_images(problem, tours, hints)
+    # Visits may have been added before those of samples.
+    for sample, (r, _) in tours.samples.items():
+        tours.samples[sample] = r, tours.visits[r].index(sample[1])
+    return tours
+
+
+def in_contact(problem: Problem, visits: Sequence[str]) -> bool:
+    """Whether a rover can send all it has at the last of its visits."""
+    return visits[-1] in problem.contact
+
+
+def _contact(problem: Problem) -> str:
+    """Some waypoint from which a lander is seen."""
+    if not problem.contact:
+        raise Impossible("no lander is seen from anywhere")
+    return min(problem.contact)
+
+
+def _can_collect(problem: Problem, datum: Sample | Image) -> bool:
+    if datum in problem.samples:
+        return datum in problem.lying and any(datum[0] in r.kinds for r in problem.rovers)
+    objective, mode = datum
+    return bool(problem.seen_from[objective]) and any(
+        mode in camera.modes and camera.targets for r in problem.rovers for camera in r.cameras
+    )
+
+
+def _add_sample(problem: Problem, tours: Tours, sample: Sample, hint: int | None) -> None:
+    """Choose the rover that takes a sample; if none of them is there, one more visit."""
+    kind, waypoint = sample
+    able = [
+        r
+        for r, rover in enumerate(problem.rovers)
+        if kind in rover.kinds and sample in problem.lying
+    ]
+    if not able:
+        raise Impossible(f"no rover can take the {kind} sample at {waypoint}")
+    ready = [r for r in able if in_contact(problem, tours.visits[r])]
+    there = [r for r in ready if waypoint in tours.visits[r]]
+    busy = [r for r, _ in tours.samples.values()]
+    if there:
+        chosen = hint if hint in there else min(there, key=busy.count)
+    else:
+        chosen = min(ready or able, key=busy.count)
+        visits = tours.visits[chosen]
+        if waypoint != visits[0]:
+            visits.insert(1, waypoint)
+        if not in_contact(problem, visits):
+            visits.append(_contact(problem))
+    assert chosen is not None
+    tours.samples[sample] = chosen, 0
+
+
+def _add_images(problem: Problem, tours: Tours, hints: Hints) -> None:
+    """Choose who takes the images where; if need be, with more visits."""
+    left = [image for image in problem.images if image not in tours.senders]
+    for r, rover in enumerate(problem.rovers):
+        hinted = {i for i in left if hints.firsts.get(i, (-1, 0))[0] == r}
+        outside = set(left) - _inside(problem, tours.visits) | hinted
+        usable = {i for i in outside if any(i[1] in c.modes for c in rover.cameras)}
+        tours.visits[r][1:] = arrange(problem, rover, tours.visits[r][1:], sorted(usable))
+    while True:
+        tours.takes = _assign(problem, tours.visits, left, hints)
+        missing = [image for image in left if image not in tours.takes]
+        if not missing:
+            return
+        done = len(tours.takes)
+        for visits in _extensions(problem, tours.visits, missing[0]):
+            if len(_assign(problem, visits, left, hints)) > done:
+                tours.visits = visits
+                break
+        else:
+            raise Impossible(f"no rover can take an image of {missing[0][0]} in {missing[0][1]}")
+
+
+def _inside(problem: Problem, tours: Sequence[Sequence[str]]) -> set[Image]:
+    """All images that can be taken where a camera can be calibrated for them."""
+    return {
+        image
+        for rover, visits in zip(problem.rovers, tours, strict=True)
+        if in_contact(problem, visits)
+        for waypoint in set(visits)
+        for image in problem.takes_at(rover, waypoint)
+    }
+
+
+def _assign(
+    problem: Problem, tours: Sequence[Sequence[str]], images: Sequence[Image], hints: Hints
+) -> dict[Image, Take]:
+    """Who takes which image when on these tours, as far as they allow it."""
+    takes: dict[Image, Take] = {}
+    ready = [r for r, visits in enumerate(tours) if in_contact(problem, visits)]
+    for image, (r, number) in hints.firsts.items():
+        if image in images and r in ready:
+            for t in _moments(problem.rovers[r], tours[r], number):
+                if tours[r][t] in problem.seen_from[image[0]]:
+                    takes[image] = Take(r, number, t, t)
+                    break
+    # A calibration from the start that is used in this way is not there for others.
+    spent = {(take.rover, take.camera) for take in takes.values()}
+    for image in images:
+        if image not in takes and (take := _inside_take(problem, tours, ready, image)):
+            takes[image] = take
+    choices: dict[Image, list[tuple[int, Stretch]]] = {i: [] for i in images if i not in takes}
+    for r in ready:
+        for image, found in options(problem, problem.rovers[r], tours[r], choices).items():
+            choices[image] += [(r, s) for s in found if s.first or (r, s.camera) not in spent]
+    for image, (r, stretch) in matching(choices).items():
+        takes[image] = _stretch_take(problem, tours[r], r, image, stretch)
+    return takes
+
+
+def _moments(rover: Rover, visits: Sequence[str], camera: int) -> Iterator[int]:
+    """The visits at which a calibration from the start can be used."""
+    for stretch in stretches(rover, visits):
+        if stretch.camera == camera and stretch.first == 0:
+            yield from range(stretch.end)
+    yield from (t for t, w in enumerate(visits) if w in rover.cameras[camera].targets)
+
+
+def _inside_take(
+    problem: Problem, tours: Sequence[Sequence[str]], ready: list[int], image: Image
+) -> Take | None:
+    objective, mode = image
+    for r in ready:
+        for t, waypoint in enumerate(tours[r]):
+            if waypoint in problem.seen_from[objective]:
+                for number, camera in enumerate(problem.rovers[r].cameras):
+                    if mode in camera.modes and waypoint in camera.targets:
+                        return Take(r, number, t, t)
+    return None
+
+
+def _stretch_take(
+    problem: Problem, visits: Sequence[str], rover: int, image: Image, stretch: Stretch
+) -> Take:
+    seen = problem.seen_from[image[0]]
+    taken = next(t for t in range(stretch.first, stretch.end) if visits[t] in seen)
+    return Take(rover, stretch.camera, max(0, stretch.first - 1), taken)
+
+
+def _extensions(
+    problem: Problem, tours: Sequence[Sequence[str]], image: Image
+) -> Iterator[list[list[str]]]:
+    """Tours with more visits for an image, few of them first; the last do for certain."""
+    objective, mode = image
+    places = sorted(problem.seen_from[objective])
+    able = [
+        (r, sorted(camera.targets))
+        for r, rover in enumerate(problem.rovers)
+        for camera in rover.cameras
+        if mode in camera.modes and (camera.targets or camera.calibrated)
+    ]
+
+    def extended(r: int, t: int, more: Sequence[str]) -> list[list[str]]:
+        visits = [list(v) for v in tours]
+        visits[r][t:t] = more
+        if not in_contact(problem, visits[r]):
+            visits[r].append(_contact(problem))
+        return visits
+
+    def cost(visits: list[list[str]]) -> int:
+        return sum(map(len, visits))
+
+    nearly: list[list[list[str]]] = [extended(r, 1, []) for r, _ in able]
+    for r, spots in able:
+        ends = range(1, len(tours[r]) + 1)
+        for waypoint in dict.fromkeys([*places, *spots]):
+            nearly += [extended(r, t, [waypoint]) for t in ends]
+    yield from sorted(nearly, key=cost)
+    pairs = [
+        extended(r, t, [c, w])
+        for r, spots in able
+        for t in range(1, len(tours[r]) + 1)
+        for c in spots[:_TRIED]
+        for w in places[:_TRIED]
+    ]
+    yield from sorted(pairs, key=cost)
+    # After everything else, where nothing is in the way of.
+    for r, spots in able:
+        for c in spots[:1]:
+            for w in places[:1]:
+                yield extended(r, len(tours[r]), [c, w])
