@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 INTERVAL = 0.05  # seconds between two looks at the tree
-GRACE = 1.0  # seconds from SIGTERM to SIGKILL
+GRACE = 0.5  # seconds from SIGTERM to SIGKILL
 
 _HAS_PROC = Path("/proc/self/stat").exists()
 _PAGE = resource.getpagesize()
@@ -157,6 +157,7 @@ def _watch(pid: int, tree: _Tree, limits: Limits, keep_on: Callable[[], bool] | 
             _terminate(tree)
     finally:
         _kill(tree)
+        os.kill(pid, signal.SIGKILL)  # if only its first thread has ended, it looks dead to us
         _, status, usage = os.wait4(pid, 0)
     return Usage(
         seconds=time.monotonic() - start,
@@ -232,9 +233,6 @@ class _Tree:
         self._root = root
         self._alive: dict[int, _Process] = {}
         self._cpu: dict[tuple[int, int], float] = {}  # of all there ever were
-        session = os.getsid(root)
-        own = session == os.getsid(0) and root != os.getpid()
-        self._session = None if own else session
 
     @property
     def cpu_seconds(self) -> float:
@@ -245,7 +243,7 @@ class _Tree:
         """Whether any process is alive; all that are there are known after it.
 
         A thorough look goes through all processes of the system, to find those that have lost
-        their parent but are still in the session.
+        their parent but are still in the session, which has the number of the root.
         """
         if not _HAS_PROC:
             return self._look_at_group()
@@ -253,8 +251,8 @@ class _Tree:
         self._alive = {}
         everything = _everything() if thorough or not _TELLS_CHILDREN else None
         pending = [self._root, *known]
-        if everything is not None and self._session is not None:
-            pending += [p for p, process in everything.items() if process.session == self._session]
+        if everything is not None:
+            pending += [pid for pid, other in everything.items() if other.session == self._root]
         seen = set()
         while pending:
             pid = pending.pop()
@@ -358,7 +356,7 @@ def _supervise(report: int, caller: int, limits: Limits, argv: list[str]) -> Non
             argv[0],
             argv,
             os.environ,
-            # In the supervisor's own group, it could not signal the group without itself.
+            # As shells do; signals for the group are not meant for the supervisor.
             setpgroup=0,
             # Python ignores these, and whoever is ignored here would be so in the program.
             setsigdef=[*handled, signal.SIGPIPE, signal.SIGXFSZ],
@@ -368,10 +366,12 @@ def _supervise(report: int, caller: int, limits: Limits, argv: list[str]) -> Non
     else:
         tree = _Tree(os.getpid() if _HAS_PROC else pid)
         usage = _watch(pid, tree, limits, lambda: not asked and os.getppid() == caller)
-        # All that have ended are this process's children, so that their times are known to it.
+        # Whatever there was is this process's child by now, or will be in a moment. Waiting for
+        # all of them makes sure that none is left, and lets the system add up their times.
         with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+            while True:
+                if not os.waitpid(-1, os.WNOHANG)[0]:
+                    _kill(tree)
         total = resource.getrusage(resource.RUSAGE_CHILDREN)
         usage = replace(usage, cpu_seconds=total.ru_utime + total.ru_stime)
         # Peaks between two looks. The system counts the memory that a process had before it
@@ -383,13 +383,21 @@ def _supervise(report: int, caller: int, limits: Limits, argv: list[str]) -> Non
         os.write(report, json.dumps(answer).encode())
 
 
+def die_with_parent() -> None:
+    """Let the system kill this process when the thread that has started it ends (Linux only)."""
+    _control_process(1, signal.SIGKILL)
+
+
 def _adopt_orphans() -> None:
-    """Become the parent of all descendants whose own parent ends."""
+    """Become the parent of all descendants whose own parent ends (Linux only)."""
+    _control_process(36, 1)
+
+
+def _control_process(option: int, value: int) -> None:
     if sys.platform == "linux":
         import ctypes
 
-        set_child_subreaper = 36
-        ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 if __name__ == "__main__":
