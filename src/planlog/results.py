@@ -90,6 +90,7 @@ class Record:
             raise ValueError(f"not a record: {error}") from None
 
 
+_BEGINNING = b'{"run": "'  # of the line of a record
 _FIELDS = frozenset(field.name for field in fields(Record))
 
 
@@ -129,8 +130,8 @@ def read_records(folder: Path) -> Iterator[Record]:
             try:
                 record = Record.from_json(line)
             except ValueError as error:
-                if line.startswith(b'{"run"') and not line.endswith(b"}"):
-                    continue
+                if isinstance(error, json.JSONDecodeError) and _BEGINNING.startswith(line[:8]):
+                    continue  # it has been cut off
                 raise ResultsError(f"{file}:{number}: {error}") from None
             before = records.get(record.run)
             if before is None or before.started <= record.started:

@@ -28,11 +28,13 @@ def cluster_executor(address: str, *, timeout: float = 10.0) -> Iterator[tuple[E
     except ImportError:
         raise ClusterError("--cluster needs Dask: pip install 'planlog[cluster]'") from None
     try:
-        client = Client(address, timeout=timeout, set_as_default=False)
+        client = Client(address, timeout=timeout, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise ClusterError(f"no Dask scheduler answers at {address}: {error}") from None
-    with client, client.get_executor(pure=False, retries=RETRIES) as executor:
+    threads = client.nthreads()  # type: ignore[no-untyped-call]
+    executor = client.get_executor(pure=False, retries=RETRIES)  # type: ignore[no-untyped-call]
+    with client, executor:
         try:
-            yield executor, sum(client.nthreads().values())
+            yield executor, sum(threads.values())
         finally:
             executor.shutdown(wait=False, cancel_futures=True)

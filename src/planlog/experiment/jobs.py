@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -91,6 +91,7 @@ def plan_jobs(
     options: Mapping[str, Any] | None = None,
 ) -> Iterator[Job]:
     """All jobs, trainings before what needs them; `configurations` are those of each domain."""
+    hash_of = cache(_hash)  # for this time: files change
     for suite in suites:
         for configuration in configurations[suite.domain]:
             for seed in range(seeds) if configuration.seeded else (None,):
@@ -102,6 +103,7 @@ def plan_jobs(
                     plan_limits,
                     training_limits,
                     options or {},
+                    hash_of,
                 )
 
 
@@ -113,6 +115,7 @@ def _jobs(
     plan_limits: Limits,
     training_limits: Limits,
     options: Mapping[str, Any],
+    hash_of: Callable[..., str],
 ) -> Iterator[Job]:
     shared = {"domain": suite.domain_file, "policy": suite.policy_file}
     job = Job(
@@ -125,7 +128,7 @@ def _jobs(
         split="",
         task="",
         files={key: _place(folder, file) for key, file in shared.items()},
-        hashes={key: _hash(file) for key, file in shared.items()},
+        hashes={key: hash_of(file) for key, file in shared.items()},
         seconds=training_limits.seconds,
         memory=training_limits.memory,
         options=options,
@@ -138,7 +141,7 @@ def _jobs(
             replace(
                 job,
                 files=files | {"training": [_place(folder, file) for file in suite.training]},
-                hashes=dict(job.hashes) | {"training": _hash(*suite.training)},
+                hashes=dict(job.hashes) | {"training": hash_of(*suite.training)},
             )
         )
         yield training
@@ -152,7 +155,7 @@ def _jobs(
                 split=test.split,
                 task=test.name,
                 files=dict(job.files) | {"task": _place(folder, test.file)},
-                hashes=dict(job.hashes) | {"task": _hash(test.file)},
+                hashes=dict(job.hashes) | {"task": hash_of(test.file)},
                 seconds=own_limit or plan_limits.seconds,
                 memory=plan_limits.memory,
                 after=after,
@@ -172,7 +175,6 @@ def _place(folder: Path, file: Path) -> str:
     return str(file.relative_to(folder) if file.is_relative_to(folder) else file)
 
 
-@cache
 def _hash(*files: Path) -> str:
     digest = hashlib.sha256()
     for file in files:

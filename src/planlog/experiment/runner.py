@@ -61,6 +61,7 @@ class _Worker:
 
 _own = threading.local()  # .worker: that of this thread
 _all: set[_Worker] = set()
+_closing = threading.Event()  # no more workers are wanted
 
 
 def perform(job_line: str, folder: str) -> str:
@@ -76,7 +77,7 @@ def perform(job_line: str, folder: str) -> str:
         except WorkerGone:
             _forget(worker)
             _own.worker = None
-            if attempt == ATTEMPTS - 1:
+            if attempt == ATTEMPTS - 1 or _closing.is_set():
                 raise
     raise AssertionError
 
@@ -90,9 +91,11 @@ def _forget(worker: _Worker) -> None:
 def local_executor(workers: int) -> Iterator[Executor]:
     """Workers on this machine; leaving ends them, with what they are doing."""
     pool = ThreadPoolExecutor(workers, thread_name_prefix="worker")
+    _closing.clear()
     try:
         yield pool
     finally:
+        _closing.set()
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in list(_all):
             _forget(worker)

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from planlog.baselines.exact import exact
-from planlog.baselines.planners import planner
 from planlog.baselines.solution import Solution
 from planlog.execution import Outcome, execute, format_plan, write_whole
 from planlog.experiment.jobs import Job
@@ -115,6 +113,8 @@ def _execute(job: Job, folder: Path, policy_for: Callable[[Domain], Policy]) -> 
 
 
 def _planner(job: Job, folder: Path) -> Record:
+    from planlog.baselines.planners import planner
+
     scorpion = job.options.get("scorpion")
     chosen = planner(
         job.configuration["planner"], scorpion=None if scorpion is None else Path(scorpion)
@@ -125,6 +125,8 @@ def _planner(job: Job, folder: Path) -> Record:
 
 
 def _exact(job: Job, folder: Path) -> Record:
+    from planlog.baselines.exact import exact
+
     start = time.monotonic()
     task = Domain.read(folder / job.files["domain"]).read_task(folder / job.files["task"])
     solve = exact(task.domain.name)

@@ -28,7 +28,7 @@ from typing import IO
 from planlog.errors import PlanlogError
 from planlog.experiment.jobs import Job
 from planlog.experiment.work import do
-from planlog.processes import Limits, Stopped, Usage, watch
+from planlog.processes import Limits, Stop, Usage, watch
 from planlog.results import RECORDS, Record, RecordFile, Status
 
 IDLE_SECONDS = 60.0
@@ -131,9 +131,9 @@ def _child(job: Job, folder: Path, answer: IO[bytes], output: IO[bytes]) -> None
 
 
 def _of_failure(job: Job, usage: Usage, output: str) -> Record:
-    if usage.stopped is Stopped.TIME:
+    if usage.stopped is Stop.TIME:
         return job.record(Status.TIME, message="stopped from outside")
-    if usage.stopped is Stopped.MEMORY:
+    if usage.stopped is Stop.MEMORY:
         return job.record(Status.MEMORY, message="stopped from outside")
     ending = f"ended by signal {-usage.returncode}" if usage.returncode < 0 else "failed"
     return job.record(Status.FAILED, message=output.strip()[-2000:] or ending)
