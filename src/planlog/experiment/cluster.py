@@ -37,4 +37,4 @@ def cluster_executor(address: str, *, timeout: float = 10.0) -> Iterator[tuple[E
         try:
             yield executor, sum(threads.values())
         finally:
-            executor.shutdown(wait=False, cancel_futures=True)
+            executor.shutdown(wait=False)  # what is not done yet is not wanted any more
