@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
 
 from planlog.baselines.exact import as_actions
 from planlog.baselines.integer import Clock
+from planlog.baselines.rover_conflicts import Conflict, order_or_conflict
 from planlog.baselines.rover_model import Model
 from planlog.baselines.rover_problem import Image, Problem, Sample, read
-from planlog.baselines.rover_tours import Hints, Impossible, Take, Tours, complete
+from planlog.baselines.rover_search import TooLarge
+from planlog.baselines.rover_tours import Hints, Impossible, Take, Tours, complete, inside
 from planlog.baselines.solution import Found, Solution
 from planlog.results import Status
 from planlog.task import Task
@@ -31,12 +37,23 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
         )
     found = clock.seconds
     model = Model(problem)
-    answer = model.program.solve(clock.left)
-    lower_bound = answer.lower_bound + model.constant
-    if answer.values is not None:
-        other = _plan(problem, complete(problem, model.hints(answer.values)))
+    lower_bound = 0
+    while len(plan) > lower_bound and clock.left > 0:
+        answer = model.program.solve(clock.left)
+        lower_bound = max(lower_bound, answer.lower_bound + model.constant)
+        if answer.values is None:
+            break
+        hints = model.hints(answer.values)
+        other = _plan(problem, complete(problem, hints))
+        ordered = None
+        if len(other) > lower_bound:
+            ordered = _learn(problem, model, answer.values, hints)
+            if ordered is not None:
+                other = min(other, _plan(problem, complete(problem, ordered)), key=len)
         if len(other) < len(plan):
             plan, found = other, clock.seconds
+        if ordered is not None:
+            break
     return Solution(
         Status.SOLVED,
         (Found(as_actions(plan), found),),
@@ -45,6 +62,27 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
         seconds=clock.seconds,
         cpu_seconds=clock.cpu_seconds,
     )
+
+
+def _learn(
+    problem: Problem, model: Model, values: npt.NDArray[np.int64], hints: Hints
+) -> Hints | None:
+    """The hints of a solution in a good order; None if there is none, which the model learns."""
+    visits = {r: list(v) for r, v in hints.visits.items()}
+    near = inside(problem, [[rover.start, *visits[r]] for r, rover in enumerate(problem.rovers)])
+    good = True
+    for r in visits:
+        if images := model.away(values, r) - near:
+            try:
+                found = order_or_conflict(problem, r, visits[r], images, model.waypoints(r))
+            except TooLarge:
+                continue
+            if isinstance(found, Conflict):
+                model.forbid(found)
+                good = False
+            else:
+                visits[r] = found
+    return replace(hints, visits=visits, ordered=True) if good else None
 
 
 def _plan(problem: Problem, tours: Tours) -> list[_Step]:

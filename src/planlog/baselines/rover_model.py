@@ -13,12 +13,14 @@ It asks for less than a plan, so that its cheapest solution is a lower bound:
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
 from planlog.baselines.integer import IntegerProgram
+from planlog.baselines.rover_conflicts import Conflict
 from planlog.baselines.rover_problem import Image, Problem, Rover, Sample
 from planlog.baselines.rover_tours import Hints
 
@@ -37,17 +39,24 @@ class Model:
         self._again: dict[tuple[int, str], int] = {}  # arrivals after the first, any number
         self._ends: dict[tuple[int, str], int] = {}
         self._drives: list[int] = []
+        # Ways to take an image away from where the camera can be calibrated.
+        self._away: dict[tuple[int, Image], list[int]] = defaultdict(list)
+        self._more: dict[tuple[int, str, int], int] = {}
         self._samplers: dict[tuple[Sample, int], int] = {}
         self._firsts: dict[tuple[Image, int, int], int] = {}
         self._covers: dict[Sample | Image, _Terms] = {
             datum: [] for datum in (*problem.samples, *problem.images)
         }
+        # Of ways to have an image that save something, one can be used.
+        self._saving: dict[Image, _Terms] = {image: [] for image in problem.images}
         self._given: set[Sample | Image] = set()  # at hand without a choice
         for r, rover in enumerate(problem.rovers):
             self._add_rover(r, rover)
         for datum, terms in self._covers.items():
             if datum not in self._given:
                 self.program.at_least(1, terms)
+        for terms in self._saving.values():
+            self.program.at_most(1, terms)
 
     def _add_rover(self, r: int, rover: Rover) -> None:
         program = self.program
@@ -63,9 +72,12 @@ class Model:
         ends = [end for (q, _), end in self._ends.items() if q == r]
         program.implies(drives, ends)
         program.at_most(1, [(1, end) for end in ends])
-        for datum in rover.samples | rover.images:
-            saved = -2 if datum in self.problem.images else 0
-            self._cover(datum, r, program.variable(saved))
+        for sample in sorted(rover.samples):
+            self._cover(sample, r, program.variable())
+        for image in sorted(rover.images):
+            has = program.variable(-2)
+            self._cover(image, r, has)
+            self._saving[image].append((1, has))
         self._add_samples(r, rover)
         self._add_images(r, rover)
 
@@ -132,13 +144,16 @@ class Model:
                 first = self.program.variable(-1)
                 firsts.append((1, first))
                 self._firsts[image, r, number] = first
+                self._away[r, image].append(first)
                 self._covers[image].append((1, first))
+                self._saving[image].append((1, first))
                 seen = self.problem.seen_from[objective]
                 if rover.start in seen:
                     if rover.start not in self.problem.contact:
                         self.program.implies(first, [self._drives[r]])
                 else:
-                    self.program.implies(first, [self._arrives[r, w] for w in seen])
+                    arrivals = [self._arrives[r, w] for w in sorted(seen)]
+                    self.program.implies(first, arrivals)
         self.program.at_most(1, firsts)
 
     def _add_camera(self, r: int, rover: Rover, number: int) -> None:
@@ -161,6 +176,7 @@ class Model:
             taken.append((1, takes))
             program.implies(takes, [slots[w] for w in away])
             self._covers[objective, mode].append((1, takes))
+            self._away[r, (objective, mode)].append(takes)
         if not taken:
             return
         program.at_least(0, [*((1, s) for s in slots.values()), *((-f, v) for f, v in taken)])
@@ -195,7 +211,46 @@ class Model:
                 visits[r].remove(waypoint)
                 visits[r].append(waypoint)
         return Hints(
-            visits,
-            {sample: r for (sample, r), takes in self._samplers.items() if values[takes]},
-            {image: (r, c) for (image, r, c), first in self._firsts.items() if values[first]},
+            visits=visits,
+            samplers={sample: r for (sample, r), takes in self._samplers.items() if values[takes]},
+            firsts={
+                image: (r, c) for (image, r, c), first in self._firsts.items() if values[first]
+            },
         )
+
+    def away(self, values: npt.NDArray[np.int64], r: int) -> frozenset[Image]:
+        """The images that a rover takes away from where it can calibrate for them."""
+        return frozenset(
+            image
+            for (q, image), ways in self._away.items()
+            if q == r and any(values[way] for way in ways)
+        )
+
+    def waypoints(self, r: int) -> list[str]:
+        """The waypoints to which a rover may drive."""
+        return [w for q, w in self._arrives if q == r]
+
+    def forbid(self, conflict: Conflict) -> None:
+        """Add what a conflict says as a constraint."""
+        r = conflict.rover
+        terms: _Terms = []
+        for image in sorted(conflict.images):
+            terms += [(-1, way) for way in self._away[r, image]]
+        for waypoint in self.waypoints(r):
+            if waypoint not in conflict.harmless:
+                terms += self._arrivals_after(r, waypoint, conflict.visits[waypoint])
+        self.program.at_least(1 - len(conflict.images), terms)
+
+    def _arrivals_after(self, r: int, waypoint: str, count: int) -> _Terms:
+        """Something that is positive if a rover arrives more than `count` times."""
+        again = [(1, self._again[r, waypoint])] if (r, waypoint) in self._again else []
+        if count == 0:
+            return [(1, self._arrives[r, waypoint]), *again]
+        if count == 1 or not again:
+            return again
+        if (r, waypoint, count) not in self._more:
+            more = self.program.variable()
+            self._more[r, waypoint, count] = more
+            most = len(self.problem.images)
+            self.program.at_least(1 - count, [(most, more), (-1, again[0][1])])
+        return [(1, self._more[r, waypoint, count])]

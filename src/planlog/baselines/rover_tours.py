@@ -17,6 +17,7 @@ class Hints:
     """What an integer program would do."""
 
     visits: Mapping[int, Sequence[str]] = field(default_factory=dict)  # after the start
+    ordered: bool = False  # whether they are in a good order already
     samplers: Mapping[Sample, int] = field(default_factory=dict)
     firsts: Mapping[Image, tuple[int, int]] = field(default_factory=dict)  # rover, camera
 
@@ -121,9 +122,9 @@ def _add_sample(problem: Problem, tours: Tours, sample: Sample, hint: int | None
 def _add_images(problem: Problem, tours: Tours, hints: Hints) -> None:
     """Choose who takes the images where; if need be, with more visits."""
     left = [image for image in problem.images if image not in tours.senders]
-    for r, rover in enumerate(problem.rovers):
+    for r, rover in enumerate(() if hints.ordered else problem.rovers):
         hinted = {i for i in left if hints.firsts.get(i, (-1, 0))[0] == r}
-        outside = set(left) - _inside(problem, tours.visits) | hinted
+        outside = set(left) - inside(problem, tours.visits) | hinted
         usable = {i for i in outside if any(i[1] in c.modes for c in rover.cameras)}
         tours.visits[r][1:] = arrange(problem, rover, tours.visits[r][1:], sorted(usable))
     while True:
@@ -140,7 +141,7 @@ def _add_images(problem: Problem, tours: Tours, hints: Hints) -> None:
             raise Impossible(f"no rover can take an image of {missing[0][0]} in {missing[0][1]}")
 
 
-def _inside(problem: Problem, tours: Sequence[Sequence[str]]) -> set[Image]:
+def inside(problem: Problem, tours: Sequence[Sequence[str]]) -> set[Image]:
     """All images that can be taken where a camera can be calibrated for them."""
     return {
         image
