@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marked_processes import MARK, alive
 
 from planlog import processes
 from planlog.processes import Limits, Stop, Usage, run, watch
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
-MARK = "PLANLOG_TEST_MARK"
 MIB = 1024 * 1024
 
 # A process as its JSON argument says: it may ignore SIGTERM, leave its process group or session,
@@ -69,17 +69,7 @@ class Family:
 
     def alive(self) -> list[int]:
         """All processes with our mark in their environment, supervisors too."""
-        mark = f"{MARK}={self.mark}".encode()
-        found = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                try:
-                    ended = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-                    if not ended and mark in (entry / "environ").read_bytes():
-                        found.append(int(entry.name))
-                except OSError:
-                    pass
-        return found
+        return alive(self.mark)
 
 
 @pytest.fixture

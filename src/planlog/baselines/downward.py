@@ -40,6 +40,7 @@ _COST_LINE = re.compile(r"; cost = \d+ \((?:unit|general) cost\)\n")
 # that was cut off names a smaller number, which is no less true.
 _AT_LEAST = re.compile(rb"\] (?:f = |BOUND: )(\d+)")
 _MORE_THAN = re.compile(rb"no plan with cost (\d+) or less exists!")
+_INFINITE = 2**31 - 1  # what SymK says of tasks without a plan
 _METRIC = re.compile(r"\(\s*:metric\b", re.IGNORECASE)
 _COMMENT = re.compile(r";[^\n]*")
 
@@ -87,27 +88,23 @@ def read_plans(folder: Path, usage: Usage) -> tuple[Found, ...]:
         files.append(file)
     found = []
     for file in files:
-        actions = read_complete(file)
+        actions = complete_plan(file.read_text(errors="replace")) if file.exists() else None
         if actions is not None:
             seconds = file.stat().st_mtime - usage.started
             found.append(Found(actions, min(max(seconds, 0.0), usage.seconds)))
     return tuple(found)
 
 
-def read_complete(file: Path) -> tuple[Action, ...] | None:
-    """The actions of a plan file; None if there is none, or it was not written to its end."""
-    try:
-        text = file.read_text()
-        last = text.splitlines(keepends=True)[-1:]
-        if not last or not _COST_LINE.fullmatch(last[0]):
-            return None
-        return tuple(Action(*step) for step in _steps(text))
-    except (FileNotFoundError, UnicodeDecodeError, PlanFileError):
+def complete_plan(text: str) -> tuple[Action, ...] | None:
+    """The actions of a plan file; None if it was not written to its end."""
+    last = text.splitlines(keepends=True)[-1:]
+    if not last or not _COST_LINE.fullmatch(last[0]):
         return None
-
-
-def _steps(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    return [(step.name, step.arguments) for step in read_plan(text, PLAN).steps]
+    try:
+        steps = read_plan(text, PLAN).steps
+    except PlanFileError:
+        return None
+    return tuple(Action(step.name, step.arguments) for step in steps)
 
 
 def lower_bound(log: bytes) -> int | None:
@@ -121,9 +118,13 @@ def _solution(
     usage: Usage, plans: tuple[Found, ...], log: bytes, unit_cost: bool, proves_optimality: bool
 ) -> Solution:
     status = _status(usage, plans)
+    bound = lower_bound(log)
+    if bound == _INFINITE and not plans:
+        status, bound = Status.UNSOLVABLE, None
     optimal = bool(plans) and proves_optimality and usage.returncode == 0
-    bound = lower_bound(log) if unit_cost else None
-    if unit_cost and plans:
+    if not unit_cost:
+        bound = None
+    elif plans:
         best = len(plans[-1].actions)
         if optimal or (bound is not None and bound >= best):
             # SymK goes on to say what other plans would cost at least.

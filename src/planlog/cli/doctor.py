@@ -55,6 +55,7 @@ def doctor(
     problem = core.pop("problem", None) or _self_test()
     extras = {name: _extra(modules) for name, (_, modules) in EXTRAS.items()}
     packages = {name: _version(name) for name in REQUIRED}
+    planners = _planners() if problem is None else {}
     if as_json:
         emit_json(
             {
@@ -66,6 +67,7 @@ def doctor(
                 "core": core,
                 "packages": packages,
                 "extras": extras,
+                "planners": planners,
             }
         )
     else:
@@ -81,6 +83,8 @@ def doctor(
             have = "installed: " + ", ".join(f"{m} {v}" for m, v in found.items() if v)
             need = f"not installed; for {EXTRAS[name][0]}: pip install 'planlog[{name}]'"
             lines.append(f"extra   {name}: {need if missing else have}")
+        for name, version_or_reason in planners.items():
+            lines.append(f"planner {name}: {version_or_reason}")
         if problem is None:
             lines.append("works   read, solved and validated a small task")
         else:
@@ -123,6 +127,13 @@ def _self_test() -> str | None:
         return None if report.valid else f"the plan is not valid: {report.reason}"
     except Exception:
         return "the self-test failed: " + traceback.format_exc().strip()
+
+
+def _planners() -> dict[str, str]:
+    """For each planner to compare with its version, or why it is missing."""
+    from planlog.baselines.planners import available
+
+    return available()
 
 
 def _extra(modules: list[str]) -> dict[str, str | None]:
