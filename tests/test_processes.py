@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marked_processes import MARK, alive
 
+from marked_processes import MARK, alive
 from planlog import processes
 from planlog.processes import Limits, Stop, Usage, run, watch
 
