@@ -12,15 +12,13 @@ import typer
 
 from planlog.cli.exits import (
     ExitCode,
-    catch_signals,
     emit,
     say,
-    signal_code,
     user_errors,
     warn,
 )
 from planlog.cli.files import check_writable, choose_policy
-from planlog.cli.limits import alarm, memory_errors, memory_limit, undisturbed
+from planlog.cli.limits import Interrupts, memory_errors, memory_limit
 from planlog.cli.numbered import number, remove
 from planlog.cli.progress import TrainingProgress
 from planlog.cli.train import need
@@ -86,57 +84,31 @@ def learn(
 ) -> None:
     check_writable(dk, "DK")
     need("torch", "train", "learning")
-    knowledge: Knowledge | None = None
-    code: int = ExitCode.SUCCESS
-    with (
-        user_errors(),
-        catch_signals() as signals,
-        alarm(time_limit, KeyboardInterrupt) as rung,
-    ):
-        try:
-            with memory_limit(megabytes):
-                rules, tasks = _read(domain_file, task_files, policy)
-                knowledge = Knowledge(dk, rules, tasks)
-            from planlog.learn import learn as learn_model
+    out_of_memory = False
+    with user_errors(), Interrupts(time_limit) as interrupts:
+        knowledge = Knowledge(dk, interrupts)
+        with interrupts.end():
+            interrupts.check()
+            try:
+                with memory_limit(megabytes):
+                    rules, tasks = _read(domain_file, task_files, policy)
+                    knowledge.begin(rules, tasks)
+                import planlog.learn  # noqa: F401 (to have it loaded where there is no limit)
 
-            with memory_limit(megabytes), memory_errors():
-                knowledge.judge_first()
-                for training in _trainings(trainings, seed):
-                    if signals or rung:
-                        break
-                    try:
-                        with TrainingProgress() as progress:
-                            learned = learn_model(
-                                rules,
-                                tasks,
-                                training.settings,
-                                seed=training.seed,
-                                on_stage=progress.on_stage,
-                                on_epoch=progress.on_epoch,
-                            )
-                    except NothingToLearnError as error:
-                        if training.is_brief:
-                            continue
-                        say(f"note: {error}; so the rules are used alone")
-                        break
-                    seconds = GRACE if learned.interrupted else None
-                    knowledge.offer(learned.model, training.name, seconds)
-        except KeyboardInterrupt:
-            pass
-        except (MemoryError, TimeoutError) as error:
-            if knowledge is None:
-                raise
-            memory = isinstance(error, MemoryError)
-            code = ExitCode.MEMORY_LIMIT if memory else ExitCode.TIME_LIMIT
-        if signals:
-            code = signal_code(signals)
-        elif rung:
-            code = ExitCode.TIME_LIMIT
-        if knowledge is None:
-            say("planlog: interrupted while reading: nothing is written")
-        else:
+                with memory_limit(megabytes), memory_errors():
+                    knowledge.judge_first()
+                    _learn(rules, tasks, list(_trainings(trainings, seed)), knowledge, interrupts)
+            except MemoryError:
+                if not knowledge.is_there:
+                    raise
+                out_of_memory = True
+        if knowledge.is_there:
             knowledge.finish()
-    raise typer.Exit(code)
+        else:
+            say("planlog: interrupted while reading: nothing is written")
+        if interrupts.received:
+            raise typer.Exit(interrupts.code)
+    raise typer.Exit(ExitCode.MEMORY_LIMIT if out_of_memory else ExitCode.SUCCESS)
 
 
 learn.__doc__ = HELP
@@ -178,6 +150,40 @@ def _choose_rules(given: str | None, domain: Domain) -> Policy:
     return Policy.applicable(domain)
 
 
+def _learn(
+    rules: Policy,
+    tasks: Sequence[Task],
+    trainings: Sequence[Training],
+    knowledge: Knowledge,
+    interrupts: Interrupts,
+) -> None:
+    """Train one network after the other, and offer what they are like."""
+    from planlog.learn import learn as learn_model
+
+    for training in trainings:
+        if interrupts.received:
+            return
+        try:
+            with TrainingProgress() as progress:
+                learned = learn_model(
+                    rules,
+                    tasks,
+                    training.settings,
+                    seed=training.seed,
+                    on_stage=progress.on_stage,
+                    on_epoch=progress.on_epoch,
+                )
+        except NothingToLearnError as error:
+            if training.is_brief:
+                continue
+            say(f"note: {error}; so the rules are used alone")
+            return
+        if learned.interrupted:
+            knowledge.offer(learned.model, f"{training.name}, interrupted", GRACE)
+        else:
+            knowledge.offer(learned.model, training.name)
+
+
 @dataclass(frozen=True)
 class Training:
     """A network to train."""
@@ -205,23 +211,33 @@ def _trainings(count: int, seed: int) -> Iterator[Training]:
 class Knowledge:
     """The files DK.1, DK.2, …: DK.1 is of the rules alone, each other one better than the last."""
 
-    def __init__(self, file: Path, rules: Policy, tasks: Sequence[Task]) -> None:
+    def __init__(self, file: Path, interrupts: Interrupts) -> None:
         self._file = file
-        self._domain = rules.domain
-        self._tasks = tasks
+        self._interrupts = interrupts
         self._start = time.monotonic()
         self._number = 0
         self._costs: list[float | None] = []
-        with undisturbed():
-            remove(file)
-            self._write(rules_alone(rules))
+
+    @property
+    def is_there(self) -> bool:
+        """Whether at least the rules are."""
+        return self._number > 0
+
+    def begin(self, rules: Policy, tasks: Sequence[Task]) -> None:
+        """Write DK.1, in the place of all that an earlier run has left."""
+        self._domain = rules.domain
+        self._tasks = tasks
+        model = rules_alone(rules)
+        with self._interrupts.wait():
+            remove(self._file)
+            self._write(model)
 
     def judge_first(self) -> None:
         """Find out how good the rules alone are."""
-        self._costs = self._judge(self._best, None)
+        self._costs = self._judge(self._best)
         self._tell(number(self._file, 1).name, "the rules alone", self._costs)
 
-    def offer(self, model: Model, name: str, seconds: float | None) -> None:
+    def offer(self, model: Model, name: str, seconds: float | None = None) -> None:
         """Write the model if it is better than the last one, as far as the seconds allow to say."""
         costs = self._judge(model, seconds)
         new, old = scores(costs, self._costs)
@@ -229,7 +245,7 @@ class Knowledge:
         # more states than those it was judged by.
         better = new > old or (new == old > 0 and self._number == 1)
         if better:
-            with undisturbed():
+            with self._interrupts.wait():
                 self._write(model)
             self._costs = costs
         verdict = number(self._file, self._number).name if better else "not better"
@@ -237,8 +253,7 @@ class Knowledge:
 
     def finish(self) -> None:
         """Make DK equal to the last one."""
-        with undisturbed():
-            self._best.write(self._file)
+        self._best.write(self._file)
         emit(f"{self._file}: the same as {number(self._file, self._number).name}")
 
     def _write(self, model: Model) -> None:
@@ -246,7 +261,7 @@ class Knowledge:
         model.write(number(self._file, self._number))
         self._best = model
 
-    def _judge(self, model: Model, seconds: float | None) -> list[float | None]:
+    def _judge(self, model: Model, seconds: float | None = None) -> list[float | None]:
         """The cost of its plan for each task, None where it finds none; fewer if time is short."""
         import numpy as np
 

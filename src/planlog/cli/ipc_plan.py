@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, cycle
 from pathlib import Path
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planlog.cli.exits import ExitCode, catch_signals, say, signal_code, user_errors, warn
+from planlog.cli.exits import ExitCode, say, user_errors, warn
 from planlog.cli.files import check_writable
-from planlog.cli.limits import alarm, memory_limit, remaining, undisturbed
+from planlog.cli.limits import Interrupts, memory_limit, remaining
 from planlog.cli.numbered import number, numbered, remove
 from planlog.cli.solve import exit_code, is_valid, summary
 
@@ -45,7 +46,7 @@ input, 34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM 
 # Run a policy for so many steps, and let it take back actions or not.
 Run = Callable[["Policy", int, bool], "PlanResult"]
 
-# Steps of the first try in each way; each further round has so many times more.
+# Steps of the first try in each way, and how many times more each further round has.
 STEPS = 10_000
 GROWTH = 4
 # With how many seeds the rules are tried in a round.
@@ -79,10 +80,11 @@ def plan(
 ) -> None:
     start = time.monotonic()
     check_writable(plan_file, "PLAN")
-    plans: Plans | None = None
     result: PlanResult | None = None
-    with user_errors(), catch_signals() as signals, alarm(time_limit, TimeoutError):
-        try:
+    with user_errors(), Interrupts(time_limit) as interrupts:
+        plans = Plans(plan_file, domain_file, task_file, start, interrupts)
+        with interrupts.end():
+            interrupts.check()
             import numpy as np
 
             import planlog.validate  # noqa: F401 (see below)
@@ -91,6 +93,18 @@ def plan(
             from planlog.task import Domain
 
             rngs = (np.random.default_rng(seed + i) for i in count())
+
+            def run(policy: Policy, steps: int, search: bool) -> PlanResult:
+                return execute(
+                    policy,
+                    task,
+                    rng=next(rngs),
+                    max_steps=steps,
+                    time_limit=remaining(time_limit, start),
+                    memory_limit=None if megabytes is None else megabytes * 1024**2,
+                    avoid_revisits=search,
+                )
+
             # All libraries have been loaded: where they cannot be, the limit is not to blame.
             with memory_limit(megabytes):
                 domain = Domain.read(domain_file)
@@ -100,36 +114,21 @@ def plan(
                 task = domain.read_task(task_file)
                 warn(task.warnings)
                 learned.rules.check_task(task)
-                plans = Plans(plan_file, domain_file, task_file, start)
-
-                def run(policy: Policy, steps: int, search: bool) -> PlanResult:
-                    return execute(
-                        policy,
-                        task,
-                        rng=next(rngs),
-                        max_steps=steps,
-                        time_limit=remaining(time_limit, start),
-                        memory_limit=None if megabytes is None else megabytes * 1024**2,
-                        avoid_revisits=search,
-                    )
-
+                remove(plan_file)
                 for result, way in _results(list(_ways(learned)), run):
                     if result.solved and plans.add(result, way):
                         break
                 if plans.best is not None and anytime:
-                    _improve(plans, model, domain, run)
-        except KeyboardInterrupt:
-            pass
-        except (MemoryError, TimeoutError):
-            if plans is None or plans.best is None:
-                raise
-    if plans is not None and plans.best is not None:
+                    with suppress(MemoryError):
+                        _improve(plans, model, domain, run)
+    if plans.best is not None:
         raise typer.Exit(ExitCode.SUCCESS)
-    if signals or result is None:
-        say("planlog: interrupted, and there is no plan")
-        raise typer.Exit(signal_code(signals))
-    say(summary(result, time.monotonic() - start, None, None))
-    raise typer.Exit(exit_code(result, signals, None if plans is None else plans.valid))
+    if interrupts.received or result is None:
+        say(f"planlog: no plan: {'out of time' if interrupts.out_of_time else 'interrupted'}")
+        raise typer.Exit(interrupts.code)
+    if not result.solved:
+        say(summary(result, time.monotonic() - start, None, None))
+    raise typer.Exit(exit_code(result, [], plans.valid))
 
 
 plan.__doc__ = HELP
@@ -146,14 +145,21 @@ def _newest(dk: Path) -> Path:
 class Plans:
     """The files PLAN, PLAN.1, PLAN.2, …: each appears once its plan is known to be valid."""
 
-    def __init__(self, file: Path, domain_file: Path, task_file: Path, start: float) -> None:
+    def __init__(
+        self,
+        file: Path,
+        domain_file: Path,
+        task_file: Path,
+        start: float,
+        interrupts: Interrupts,
+    ) -> None:
         self.best: PlanResult | None = None
-        self.valid: bool | None = None  # of the last plan that was looked at
+        self.valid: bool | None = None  # whether the last plan was
         self._file = file
         self._task = domain_file, task_file
         self._start = start
+        self._interrupts = interrupts
         self._count = 0
-        remove(file)
 
     def add(self, result: PlanResult, way: str) -> bool:
         """Write the plan if it is valid; whether it is."""
@@ -162,7 +168,7 @@ class Plans:
         self.valid = is_valid(*self._task, result)
         file = number(self._file, self._count) if self._count else self._file
         if self.valid:
-            with undisturbed():
+            with self._interrupts.wait():
                 write_plan(file, result)
                 self.best = result
                 self._count += 1
@@ -176,19 +182,21 @@ class Way:
 
     name: str
     policy: Policy
-    search: bool = False  # depth-first, which never enters a state twice
+    by_rules: bool  # takes only actions that the rules allow
+    search: bool = False  # depth-first, and never enters a state twice
     draws: int = 1  # to be tried so often, since it ends otherwise each time
 
 
 def _ways(learned: LearnedPolicy) -> Iterator[Way]:
-    """The most promising way first; what comes before a search has no other plans than it."""
+    """The most promising first: plans that are drawn are longer than those by scores."""
     from planlog.policy import Policy
 
-    yield Way("learned policy", learned)
-    yield Way("rules", learned.rules, draws=SEEDS)
-    yield Way("search", learned, search=True)
+    yield Way("learned policy", learned, by_rules=True)
+    yield Way("search by scores", learned, by_rules=True, search=True)
+    yield Way("rules", learned.rules, by_rules=True, draws=SEEDS)
     if learned.rules.program is not None:
-        yield Way("search without rules", Policy.applicable(learned.domain), search=True)
+        everything = Policy.applicable(learned.domain)
+        yield Way("search without rules", everything, by_rules=False, search=True)
 
 
 def _results(ways: list[Way], run: Run) -> Iterator[tuple[PlanResult, str]]:
@@ -196,21 +204,20 @@ def _results(ways: list[Way], run: Run) -> Iterator[tuple[PlanResult, str]]:
     left to search."""
     from planlog.execution import Outcome
 
-    for steps in (STEPS * GROWTH**i for i in count()):
+    steps = STEPS
+    while ways:
         for way in ways[:]:
+            if way not in ways:
+                continue
             for _ in range(way.draws):
                 result = run(way.policy, steps, way.search)
                 yield result, way.name
                 if result.outcome in _limits():
                     return
-            if result.outcome is Outcome.STEP_LIMIT:
-                continue
-            if way.search:
-                del ways[: ways.index(way) + 1]
-            elif way.draws == 1:
-                ways.remove(way)
-        if not ways:
-            return
+            if result.outcome is not Outcome.STEP_LIMIT and way.draws == 1:
+                # A search that has ended has seen all that the rules lead to.
+                ways = [w for w in ways if w is not way and not (way.search and w.by_rules)]
+        steps *= GROWTH
 
 
 def _improve(plans: Plans, model: Model, domain: Domain, run: Run) -> None:

@@ -9,9 +9,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
+from typing import Self
 
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU)
+from planlog.cli.exits import ExitCode, signal_code
+
+_ENDING = (signal.SIGINT, signal.SIGTERM)
+_OUT_OF_TIME = (signal.SIGALRM, signal.SIGXCPU)
 
 
 def remaining(limit: float | None, start: float) -> float | None:
@@ -19,44 +23,82 @@ def remaining(limit: float | None, start: float) -> float | None:
     return None if limit is None else max(0.0, limit - (time.monotonic() - start))
 
 
-@contextmanager
-def alarm(seconds: float | None, error: type[BaseException]) -> Iterator[list[int]]:
-    """Raise the error in the midst of the work once the time is over; yields a list that has
-    something in it from then on."""
-    rung: list[int] = []
+class Interrupts:
+    """What ends the work from outside: SIGINT, SIGTERM, and the end of its time.
 
-    def ring(number: int, frame: FrameType | None) -> None:
-        rung.append(number)
-        raise error
+    Only the first one interrupts, with KeyboardInterrupt, so that whatever comes at the same time
+    or later does not disturb the work's ending. A signal that is ignored (as `nohup` does) stays
+    so.
+    """
 
-    if seconds is None:
-        yield rung
-        return
-    before = signal.signal(signal.SIGALRM, ring)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))  # 0 would mean never
-        yield rung
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    def __init__(self, seconds: float | None) -> None:
+        self.received: list[int] = []
+        self._seconds = seconds
+        self._armed = False
 
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Let signals that would end the work wait until something short is done."""
-    waiting: list[int] = []
-    before = {number: signal.getsignal(number) for number in _ENDING}
-    try:
-        # Not by blocking them: Python notices signals that any of its threads receives.
-        for number, handler in before.items():
+    def __enter__(self) -> Self:
+        self._before = {number: signal.getsignal(number) for number in (*_ENDING, *_OUT_OF_TIME)}
+        for number, handler in self._before.items():
             if handler is not signal.SIG_IGN:
-                signal.signal(number, lambda number, _: waiting.append(number))
-        yield
-    finally:
-        for number, handler in before.items():
+                signal.signal(number, self._handle)
+        if self._seconds is not None:
+            signal.setitimer(signal.ITIMER_REAL, max(self._seconds, 1e-6))  # 0 would mean never
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in self._before.items():
             signal.signal(number, handler)
-        for received in waiting:
-            signal.raise_signal(received)
+
+    @contextmanager
+    def end(self) -> Iterator[None]:
+        """Work that an interrupt ends; nothing interrupts what follows.
+
+        It should `check` at its beginning for what has come before.
+        """
+        try:
+            self._armed = True
+            yield
+            self._armed = False
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self._armed = False
+
+    @contextmanager
+    def wait(self) -> Iterator[None]:
+        """Short work that an interrupt lets be finished first."""
+        armed, self._armed = self._armed, False
+        try:
+            yield
+        finally:
+            self._armed = armed
+            self.check()
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time is over, and nothing else came before."""
+        return bool(self.received) and self.received[0] in _OUT_OF_TIME
+
+    @property
+    def code(self) -> int:
+        """The exit code of work that was ended from outside."""
+        return ExitCode.TIME_LIMIT if self.out_of_time else signal_code(self.received)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self.received.append(number)
+        self.check()
+
+    def check(self) -> None:
+        """Interrupt now if something has come that could not."""
+        if self._armed and self.received:
+            self._armed = False
+            raise KeyboardInterrupt
 
 
 @contextmanager
