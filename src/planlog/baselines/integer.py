@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from planlog.baselines.exact import MissingSolverError
+from planlog.baselines.solution import Found, Solution
+from planlog.results import Status
 
 # What rounding may do to sums of integers.
 _TOLERANCE = 1e-6
@@ -46,6 +48,24 @@ class Clock:
     def left(self) -> float:
         """Seconds; infinite without a limit, never negative."""
         return max(0.0, self._limit - self.seconds)
+
+    def solution(
+        self,
+        status: Status,
+        best: Found | None = None,
+        lower_bound: int | None = None,
+        message: str = "",
+    ) -> Solution:
+        """What there is to say at this time; a plan is optimal if no plan can be shorter."""
+        return Solution(
+            status,
+            () if best is None else (best,),
+            optimal=best is not None and len(best.actions) == lower_bound,
+            lower_bound=lower_bound,
+            message=message,
+            seconds=self.seconds,
+            cpu_seconds=self.cpu_seconds,
+        )
 
 
 class IntegerProgram:

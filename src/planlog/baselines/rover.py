@@ -26,42 +26,33 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
     """The best plan that is found in time, and a bound."""
     clock = Clock(time_limit)
     problem = read(task)
-    try:
-        plan = _plan(problem, complete(problem, Hints()))
-    except Impossible as why:
-        return Solution(
-            Status.UNSOLVABLE,
-            message=str(why),
-            seconds=clock.seconds,
-            cpu_seconds=clock.cpu_seconds,
-        )
-    found = clock.seconds
     model = Model(problem)
+    best: Found | None = None
     lower_bound = 0
-    while len(plan) > lower_bound and clock.left > 0:
+    while (best is None or len(best.actions) > lower_bound) and clock.left > 0:
         answer = model.program.solve(clock.left)
+        if answer.infeasible:
+            return clock.solution(Status.UNSOLVABLE)
         lower_bound = max(lower_bound, answer.lower_bound + model.constant)
         if answer.values is None:
             break
         hints = model.hints(answer.values)
-        other = _plan(problem, complete(problem, hints))
+        plan = _plan(problem, complete(problem, hints))
         ordered = None
-        if len(other) > lower_bound:
+        if len(plan) > lower_bound:
             ordered = _learn(problem, model, answer.values, hints)
             if ordered is not None:
-                other = min(other, _plan(problem, complete(problem, ordered)), key=len)
-        if len(other) < len(plan):
-            plan, found = other, clock.seconds
+                plan = min(plan, _plan(problem, complete(problem, ordered)), key=len)
+        if best is None or len(plan) < len(best.actions):
+            best = Found(as_actions(plan), clock.seconds)
         if ordered is not None:
             break
-    return Solution(
-        Status.SOLVED,
-        (Found(as_actions(plan), found),),
-        optimal=len(plan) == lower_bound,
-        lower_bound=lower_bound,
-        seconds=clock.seconds,
-        cpu_seconds=clock.cpu_seconds,
-    )
+    if best is None:
+        try:
+            best = Found(as_actions(_plan(problem, complete(problem, Hints()))), clock.seconds)
+        except Impossible as why:
+            return clock.solution(Status.NO_PLAN, lower_bound=lower_bound, message=str(why))
+    return clock.solution(Status.SOLVED, best, lower_bound)
 
 
 def _learn(

@@ -157,7 +157,7 @@ class Model:
         self.program.at_most(1, firsts)
 
     def _add_camera(self, r: int, rover: Rover, number: int) -> None:
-        """Images that a camera takes away from where it can be calibrated."""
+        """Images that a camera takes away from where the rover can calibrate for them."""
         problem, program = self.problem, self.program
         camera = rover.cameras[number]
         if not camera.targets:
@@ -165,7 +165,11 @@ class Model:
         slots: dict[str, int] = {}  # waypoint -> images taken there
         taken: _Terms = []
         for objective, mode in problem.images:
-            away = sorted(problem.seen_from[objective] - camera.targets.keys())
+            away = sorted(
+                w
+                for w in problem.seen_from[objective]
+                if mode not in rover.modes_at.get(w, frozenset())
+            )
             if mode not in camera.modes or not away or (objective, mode) in self._given:
                 continue
             for waypoint in away:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from planlog.baselines.rover_orders import matching
 from planlog.baselines.rover_problem import Image, Problem, Rover
 
 # States that are looked at before a search is given up.
@@ -89,6 +90,8 @@ class _Search:
         self.seen.add(state)
         if len(self.seen) > _STATES:
             raise TooLarge
+        if self._hopeless(state):
+            return None
         for number, kind in enumerate(self.kinds):
             if counts[number] == 0:
                 continue
@@ -99,6 +102,26 @@ class _Search:
                 if order is not None:
                     return [kind, *order]
         return None
+
+    def _hopeless(self, state: _State) -> bool:
+        """Whether there are too few visits left to take the images, or to calibrate for them."""
+        counts, calibrated, left = state
+        visits = [
+            (kind, i)
+            for kind, count in zip(self.kinds, counts, strict=True)
+            for i in range(len(left) if count < 0 else min(count, len(left)))
+        ]
+        places: dict[Image, list[object]] = {}
+        chances: dict[Image, list[object]] = {}
+        for image in left:
+            fitting = [n for n, modes in enumerate(self.modes) if image[1] in modes]
+            there = [(n, v) for n in fitting for v in visits if image in v[0].images]
+            # Where a camera can be calibrated, it can take any number of images.
+            if not any(n in kind.cameras for n, (kind, _) in there):
+                places[image] = list(there)
+                chances[image] = [(n, v) for n in fitting for v in visits if n in v[0].cameras]
+                chances[image] += [n for n in fitting if n in calibrated]
+        return any(len(matching(choices)) < len(choices) for choices in (places, chances))
 
     def after(
         self, kind: Kind, calibrated: frozenset[int], left: frozenset[Image]

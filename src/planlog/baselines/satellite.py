@@ -29,7 +29,7 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
     problem = _read(task)
     choice = _greedy(problem) if problem else None
     if problem is None or choice is None:
-        return Solution(Status.UNSOLVABLE, seconds=clock.seconds, cpu_seconds=clock.cpu_seconds)
+        return clock.solution(Status.UNSOLVABLE)
     plan = _plan(problem, choice)
     found = clock.seconds
     model = Model(problem)
@@ -47,14 +47,7 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
             plan, start, found = other, model.solution(choice), clock.seconds
         if not broken or len(plan) <= lower_bound:
             break
-    return Solution(
-        Status.SOLVED,
-        (Found(as_actions(plan), found),),
-        optimal=len(plan) == lower_bound,
-        lower_bound=lower_bound,
-        seconds=clock.seconds,
-        cpu_seconds=clock.cpu_seconds,
-    )
+    return clock.solution(Status.SOLVED, Found(as_actions(plan), found), lower_bound)
 
 
 def _read(task: Task) -> Problem | None:
