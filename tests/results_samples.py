@@ -1,18 +1,25 @@
 """Results of experiments that nobody has run, with plausible numbers, for tests of reports.
 
-`python tests/results_samples.py FOLDER` writes those that `golden/report` holds.
+`python tests/results_samples.py` writes the results that `golden/report` holds, and what is
+expected of their report.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import random
-import sys
+import re
+import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from planlog.results import RECORDS, Family, Record, Status
+from planlog.metrics import compare
+from planlog.report import report
+from planlog.report.figures import Figure, all_figures
+from planlog.results import RECORDS, Family, Record, Status, read_records
 
 DOMAINS = {"blocksworld": 1.0, "ferry": 0.8, "rover": 0.7, "satellite": 0.6}
 NETWORKS = ((1, 8), (1, 16), (2, 8), (2, 16))
@@ -146,5 +153,65 @@ def write_results(folder: Path, records: Iterator[Record], workers: int = 2) -> 
     (folder / "experiment.json").write_text(json.dumps(about, indent=2) + "\n")
 
 
+GOLDEN = Path(__file__).parent / "golden" / "report"
+
+
+def golden_records() -> Iterator[Record]:
+    """Few, but with all that can happen."""
+    splits = (("easy", 5, 20), ("medium", 40, 90))
+    yield from sample_records(
+        ("blocksworld", "ferry"), splits, 3, 2, networks=((1, 8), (2, 16)), epochs=4
+    )
+    odd: dict[str, Any] = {"domain": "odd & <b>", "split": "te|st", "task": "p_1", "objects": 3}
+    for seed in range(2):
+        yield Record(
+            f"odd {seed}", **odd, planner="rules", family=Family.RULES, status=Status.SOLVED,
+            seed=seed, length=5 + seed, cost=5.0 + seed, seconds=0.01,
+        )  # fmt: skip
+    yield Record(
+        "odd worse", **odd, planner="100%_$#{x}^~\\*", family=Family.PLANNER, status=Status.SOLVED,
+        length=9, cost=9.0, seconds=2.0, plans=((12.0, 1.5), (9.0, 1.9)),
+    )  # fmt: skip
+    yield Record(
+        "odd wrong", **odd, planner="exact", family=Family.EXACT, status=Status.SOLVED,
+        length=6, cost=6.0, optimal=True, lower_bound=6.0,
+    )  # fmt: skip
+    yield Record(
+        "odd failed", **odd, planner="symk", family=Family.PLANNER, status=Status.FAILED,
+        message="Traceback\n<script>alert(1)</script> | `x` *y*", seconds=0.5,
+    )  # fmt: skip
+
+
+def comparable(name: str, content: bytes) -> str:
+    """The text of a file, without the images in it, which differ with matplotlib's version."""
+    text = content.decode()
+    return re.sub(r'src="data:[^"]*"', 'src="data:…"', text) if name.endswith(".html") else text
+
+
+def plotted(figures: Sequence[Figure]) -> str:
+    """What figures show, to be compared."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, float):
+            return None if math.isnan(value) else round(value, 6)
+        if isinstance(value, dict):
+            return {key: plain(each) for key, each in value.items() if each not in ("", (), False)}
+        return [plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+    return json.dumps([plain(asdict(figure)) for figure in figures], indent=1) + "\n"
+
+
+def write_golden() -> None:
+    shutil.rmtree(GOLDEN, ignore_errors=True)
+    write_results(GOLDEN / "results", golden_records())
+    expected = GOLDEN / "expected"
+    expected.mkdir()
+    for name, content in report(GOLDEN / "results").files.items():
+        if not name.endswith((".png", ".pdf")):
+            (expected / name).write_text(comparable(name, content))
+    figures = all_figures(compare(read_records(GOLDEN / "results")))
+    (expected / "figures.json").write_text(plotted(figures))
+
+
 if __name__ == "__main__":
-    write_results(Path(sys.argv[1]), sample_records())
+    write_golden()

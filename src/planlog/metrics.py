@@ -241,15 +241,18 @@ def _planner(records: Sequence[Record]) -> Planner:
     configuration: Mapping[str, Any] = next(filter(None, described), {})
     solved = [run for run in records if is_solved(run)]
     family = records[0].family
-    proves = family is Family.EXACT or (
-        family is Family.PLANNER and bool(solved) and all(run.optimal for run in solved)
-    )
-    return Planner(records[0].planner, family, configuration, proves)
+    name = records[0].planner
+    proves = family is Family.EXACT
+    if family is Family.PLANNER:
+        proved = bool(solved) and all(run.optimal for run in solved)
+        proves = proved or configuration.get("planner", name) in _OPTIMAL
+    return Planner(name, family, configuration, proves)
 
 
 _FAMILIES = (Family.RULES, Family.PLANNER, Family.LEARNED, Family.EXACT)
 _SETTINGS = ("paper", "default")
-_PLANNERS = ("lama-first", "lama", "scorpion", "lmcut", "symk")
+_OPTIMAL = ("scorpion", "lmcut", "symk")
+_PLANNERS = ("lama-first", "lama", *_OPTIMAL)
 
 
 def _planner_order(planner: Planner) -> tuple[Any, ...]:

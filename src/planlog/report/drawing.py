@@ -31,6 +31,7 @@ _SETTINGS: dict[Any, Any] = {
     "grid.color": "#e4e4e4",
     "grid.linewidth": 0.6,
     "legend.frameon": False,
+    "text.parse_math": False,  # names may hold dollars
     "pdf.fonttype": 42,  # TrueType: text can be searched, and publishers take it
     "svg.fonttype": "none",
     "svg.hashsalt": "planlog",
@@ -79,7 +80,7 @@ _BARS = ("#0072B2", "#F3C26B", "#E69F00", "#B36B00", "#7A4900")  # learned from;
 
 def draw(figure: Figure, formats: Collection[str]) -> dict[str, bytes]:
     """The figure as a file of each of the formats png, pdf and svg."""
-    with _settings():
+    with house_style():
         canvas = paint(figure)
         files = {}
         for kind in formats:
@@ -90,8 +91,8 @@ def draw(figure: Figure, formats: Collection[str]) -> dict[str, bytes]:
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
-    """Ours, whatever the user has chosen for other figures."""
+def house_style() -> Iterator[None]:
+    """Our settings, whatever the user has chosen for other figures."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_SETTINGS)
@@ -99,7 +100,7 @@ def _settings() -> Iterator[None]:
 
 
 # In inches.
-_LEFT, _TOP, _BOTTOM, _LEGEND = 0.6, 0.25, 0.42, 1.65
+_LEFT, _TOP, _BOTTOM = 0.6, 0.25, 0.42
 _GAP, _ROW_GAP = 0.25, 0.5
 
 
@@ -109,18 +110,20 @@ def paint(figure: Figure) -> Canvas:
     panels = [panel for row in figure.panels for panel in row]
     width, height = _panel_size(panels, columns)
     handles = list(_handles(panels))
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    right = 0.6 + 0.078 * longest  # the legend
     left = 0.85 if panels[0].bars else _LEFT
     top = _TOP if any(panel.title or panel.note for panel in panels) else 0.08
     bottom = _BOTTOM + (0.15 if panels[0].parts else 0)
     total = (
-        left + columns * width + (columns - 1) * _GAP + _LEGEND,
+        left + columns * width + (columns - 1) * _GAP + right,
         top + rows * height + (rows - 1) * _ROW_GAP + bottom,
     )
     canvas = Canvas(figsize=total)
     axes = canvas.subplots(rows, columns, squeeze=False, sharey="row" if figure.share_y else "none")
     canvas.subplots_adjust(
         left=left / total[0],
-        right=1 - _LEGEND / total[0],
+        right=1 - right / total[0],
         bottom=bottom / total[1],
         top=1 - top / total[1],
         wspace=_GAP / width,
@@ -140,9 +143,8 @@ def paint(figure: Figure) -> Canvas:
         if place.get_subplotspec().is_last_row():
             place.set_xlabel(panel.x_label)
             place.xaxis.set_label_coords(0.5, (0.16 - bottom) / height)
-    if handles:
-        anchor = (1 - (_LEGEND - 0.1) / total[0], 0.5)
-        canvas.legend(handles=handles, loc="center left", bbox_to_anchor=anchor, handlelength=2.8)
+    anchor = (1 - (right - 0.1) / total[0], 0.5)
+    canvas.legend(handles=handles, loc="center left", bbox_to_anchor=anchor, handlelength=2.8)
     return canvas
 
 

@@ -52,7 +52,7 @@ def _row(cells: list[str]) -> str:
 
 
 def _text(text: str) -> str:
-    return "".join(_SIGNS.get(sign, sign) for sign in text)
+    return "".join(_SIGNS.get(sign, sign) for sign in " ".join(text.split()))
 
 
 def _cell(cell: Cell) -> str:

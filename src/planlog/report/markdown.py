@@ -33,7 +33,7 @@ def render(document: Document, image: str | None) -> str:
 
 def _escape(text: str) -> str:
     """Text that means nothing but itself, on one line."""
-    text = re.sub(r"([\\`*_<>|#\[\]])", r"\\\1", " ".join(text.split()))
+    text = re.sub(r"([\\`*_<>|#~$\[\]])", r"\\\1", " ".join(text.split()))
     return text.replace("&", "&amp;")
 
 
