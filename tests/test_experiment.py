@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -244,9 +244,20 @@ def test_mistakes_are_told(
 # --- Kills -------------------------------------------------------------------------------
 
 
-def start(*arguments: str | Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "planlog", "experiment", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts an experiment; whatever a test that fails leaves running ends with it."""
+
+    def run(*arguments: str | Path) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "planlog", "experiment", *map(str, arguments)]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    yield run
+    for process in descendants(str(tmp_path)):
+        os.kill(process, signal.SIGKILL)
 
 
 def descendants(mark: str) -> list[int]:
@@ -271,7 +282,7 @@ def wait_until(condition, seconds: float = 20.0) -> bool:
 
 
 @pytest.mark.slow
-def test_a_kill_loses_nothing_and_repeats_nothing(ipc: Path, tmp_path: Path) -> None:
+def test_a_kill_loses_nothing_and_repeats_nothing(ipc: Path, tmp_path: Path, start: Start) -> None:
     """Killed again and again, with what it has written kept each time."""
     out = tmp_path / "out"
     arguments = ("--tasks", ipc / "ferry", "-o", out, *QUICK, "--seeds", "1")
@@ -308,7 +319,9 @@ def safe_lines(folder: Path) -> list[dict]:
     return lines(folder) if (folder / "records").exists() else []
 
 
-def test_ctrl_c_ends_everything_and_says_how_to_go_on(ipc: Path, tmp_path: Path) -> None:
+def test_ctrl_c_ends_everything_and_says_how_to_go_on(
+    ipc: Path, tmp_path: Path, start: Start
+) -> None:
     endless = tmp_path / "ipc" / "ferry"
     shutil.copytree(ipc / "ferry", endless)
     (endless / "policy.dl").write_text("sail(A, B) :- location(A), location(B).\n")
