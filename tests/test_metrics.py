@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -195,6 +196,17 @@ def test_contradictions_make_the_optimum_unknown(proof: dict[str, Any]) -> None:
     assert not compare(
         [*records[:1], run("exact", "p01", 8, **{**proof, "lower_bound": 8.0})]
     ).contradictions
+
+
+def test_the_last_of_equal_runs_counts() -> None:
+    first = run("lama", "p01", None, started="2026-01-01T10:00:00+00:00")
+    again = replace(run("lama", "p01", 9, started="2026-01-01T12:00:00+00:00"), run="a")
+    for records in ([first, again], [again, first]):
+        comparison = compare(records)
+        assert comparison.replaced == 1
+        assert comparison.measures["lama", "d"].coverage == 1
+    other = replace(again, seed=1)
+    assert compare([first, other]).replaced == 0
 
 
 def test_plans_that_are_not_valid_do_not_count() -> None:

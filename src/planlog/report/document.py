@@ -136,6 +136,11 @@ def warnings(comparison: Comparison) -> Iterator[str]:
             f"{len(missing)} have not been run on every task yet (see the table of all runs). "
             "Sums and means are of what is there."
         )
+    if comparison.replaced:
+        yield (
+            f"{plural(comparison.replaced, 'record')} left out: the same was run again later, with "
+            "other limits or other files."
+        )
     for task in comparison.contradictions:
         yield (
             f"Contradiction: in {task.domain}, {task.split} {task.task}, a plan costs "
