@@ -3,7 +3,10 @@
 A set of nodes is wanted that hits every cycle. There are far too many cycles to write down, so
 only some are known at a time, and the fewest nodes that hit those are found by HiGHS: first as
 a linear program, then in whole numbers. Cycles that its answer leaves are added until there are
-none. As every known cycle has to be hit, the answer before that is a lower bound.
+none. As every known cycle has to be hit, the answers before that are lower bounds.
+
+Small sets that hit really all cycles come from these answers, and from a local search. When one
+is as small as the bound, it is a minimum.
 """
 
 from __future__ import annotations
@@ -47,27 +50,23 @@ def minimum_feedback_set(arcs: Arcs, *, time_limit: float | None = None) -> Feed
 def _without_loops(arcs: Arcs, deadline: float) -> tuple[Nodes, int]:
     """A feedback vertex set of a graph without loops, and a lower bound."""
     hitting = _HittingSet(len(arcs))
-    best = _completed(arcs, np.zeros(len(arcs)))
+    search = _Search(arcs)
     bound = 0
     for first, second in np.argwhere(np.triu(arcs & arcs.T)).tolist():
         hitting.add((first, second))
-    values = np.zeros(len(arcs))
-    while bound < len(best):
-        seconds = deadline - time.monotonic()
-        if seconds <= 0:
-            break
-        answer = hitting.solve(bound, len(best) - 1, seconds)
-        bound = min(max(bound, answer.bound), len(best))
-        if answer.values is not None:
-            values = answer.values
-            # What the linear program takes entirely is most likely part of a small set.
-            better = _completed(arcs, values)
-            if len(better) < len(best):
-                best = better
-            new = [hitting.add(cycle) for cycle in light_cycles(arcs, values)]
-            if not any(new):
-                hitting.in_whole_numbers()
-    return best, bound
+    while bound < len(search.best) and (seconds := deadline - time.monotonic()) > 0:
+        answer = hitting.solve(bound, seconds)
+        bound = min(max(bound, answer.bound), len(search.best))
+        if answer.values is None:
+            break  # the time is over
+        search.complete(answer.values)
+        new = [hitting.add(cycle) for cycle in light_cycles(arcs, answer.values)]
+        if hitting.whole:
+            search.improve(50, bound, deadline)
+        elif not any(new):
+            hitting.in_whole_numbers()
+            search.improve(200, bound, deadline)
+    return search.best, bound
 
 
 def light_cycles(arcs: Arcs, weights: Weights) -> list[tuple[int, ...]]:
@@ -105,34 +104,63 @@ def light_cycles(arcs: Arcs, weights: Weights) -> list[tuple[int, ...]]:
     return list(cycles)
 
 
-def _completed(arcs: Arcs, weights: Weights) -> Nodes:
-    """A feedback vertex set that no node can be left out of, with the nodes of weight 1 first."""
-    chosen = (weights > 1 - 10 * _TOLERANCE).tolist()
-    left = _on_cycles(arcs, np.flatnonzero(np.logical_not(chosen)))
-    while len(left):
-        inner = arcs[np.ix_(left, left)]
-        node = left[np.argmax(inner.sum(0) * inner.sum(1) * (0.1 + weights[left]))]
-        chosen[node] = True
-        left = _on_cycles(arcs, left[left != node])
-    successors = [np.flatnonzero(row).tolist() for row in arcs]
-    for node in np.argsort(weights, kind="stable").tolist():
-        if chosen[node] and not _is_on_cycle(node, successors, chosen):
-            chosen[node] = False
-    return np.flatnonzero(chosen)
+class _Search:
+    """Looks for small feedback vertex sets; `best` is the smallest so far, and is always one."""
 
+    def __init__(self, arcs: Arcs) -> None:
+        self._arcs = arcs
+        self._successors = [np.flatnonzero(row).tolist() for row in arcs]
+        self._rng = np.random.default_rng(0)
+        self.best: Nodes = np.arange(len(arcs))
+        self.complete(np.zeros(len(arcs)))
 
-def _is_on_cycle(node: int, successors: list[list[int]], removed: list[bool]) -> bool:
-    """Whether a cycle leads through the node and else only through nodes that are not removed."""
-    seen = removed.copy()
-    stack = [node]
-    while stack:
-        for successor in successors[stack.pop()]:
-            if successor == node:
-                return True
-            if not seen[successor]:
-                seen[successor] = True
-                stack.append(successor)
-    return False
+    def complete(self, weights: Weights) -> None:
+        """Try the nodes of weight 1, with some others if they are not enough."""
+        chosen = weights > 1 - 10 * _TOLERANCE
+        self._try(chosen, 0.1 + weights, np.argsort(weights, kind="stable"))
+
+    def improve(self, attempts: int, bound: int, deadline: float) -> None:
+        """Try to replace some nodes of the best set by fewer others, again and again."""
+        for _ in range(attempts):
+            if len(self.best) <= bound or time.monotonic() > deadline:
+                break
+            count = self._rng.integers(1, 2 + len(self.best) // 4)
+            chosen = np.zeros(len(self._arcs), dtype=np.bool_)
+            chosen[self._rng.permutation(self.best)[count:]] = True
+            liking = np.exp(self._rng.normal(0, 0.7, len(chosen)))
+            self._try(chosen, liking, self._rng.permutation(len(chosen)))
+
+    def _try(self, nodes: npt.NDArray[np.bool_], liking: Weights, order: Nodes) -> None:
+        """Add nodes that many arcs meet in and that are liked, then leave out needless ones.
+
+        All arrays (nodes,); `order` is that of leaving out. Sets as small as the best replace it,
+        too, so that the search does not stay where it is.
+        """
+        left = _on_cycles(self._arcs, np.flatnonzero(~nodes))
+        chosen: list[bool] = nodes.tolist()
+        while len(left):
+            inner = self._arcs[np.ix_(left, left)]
+            node = left[np.argmax(inner.sum(0) * inner.sum(1) * liking[left])]
+            chosen[node] = True
+            left = _on_cycles(self._arcs, left[left != node])
+        for node in order.tolist():
+            if chosen[node] and not self._is_on_cycle(node, chosen):
+                chosen[node] = False
+        if sum(chosen) <= len(self.best):
+            self.best = np.flatnonzero(chosen)
+
+    def _is_on_cycle(self, node: int, removed: list[bool]) -> bool:
+        """Whether a cycle leads through the node, and besides only through nodes not removed."""
+        seen = removed.copy()
+        stack = [node]
+        while stack:
+            for successor in self._successors[stack.pop()]:
+                if successor == node:
+                    return True
+                if not seen[successor]:
+                    seen[successor] = True
+                    stack.append(successor)
+        return False
 
 
 def _on_cycles(arcs: Arcs, nodes: Nodes) -> Nodes:
@@ -171,16 +199,18 @@ class _HittingSet:
             "random_seed": 0,
             "mip_rel_gap": 0.0,
             "mip_abs_gap": 1 - 10 * _TOLERANCE,  # the answer is a whole number
+            # Few nodes are branched on; most time would go into cuts that are of no use.
+            "mip_allow_restart": False,
+            "mip_pool_soft_limit": 300,
+            "mip_pool_age_limit": 3,
         }.items():
             self._solver.setOptionValue(option, value)
         self._all = np.arange(nodes, dtype=np.int32)
         self._known: set[tuple[int, ...]] = set()
-        self._whole = False
+        self.whole = False
         if nodes:
             self._solver.addVars(nodes, np.zeros(nodes), np.ones(nodes))
             self._solver.changeColsCost(nodes, self._all, np.ones(nodes))
-            # How many nodes there can be at all, which grows narrower with time.
-            self._solver.addRow(0.0, float(nodes), nodes, self._all, np.ones(nodes))
 
     def add(self, cycle: tuple[int, ...]) -> bool:
         """Have a cycle hit, given by its nodes in ascending order; False if it was known."""
@@ -195,28 +225,25 @@ class _HittingSet:
         """From now on nodes are taken or not."""
         integer = [self._highspy.HighsVarType.kInteger] * len(self._all)
         self._solver.changeColsIntegrality(len(self._all), self._all, np.array(integer))
-        self._whole = True
+        self.whole = True
 
-    def solve(self, least: int, most: int, seconds: float) -> _Answer:
-        """The fewest nodes; a bound above `most` if there are not that few."""
+    def solve(self, bound: int, seconds: float) -> _Answer:
+        """The fewest nodes; as few as a bound that is known already are not looked for further."""
         status = self._highspy.HighsModelStatus
-        # A linear program that is only told how many nodes it has to take takes any.
-        self._solver.changeRowBounds(0, float(least) if self._whole else 0.0, float(most))
         self._solver.setOptionValue("time_limit", min(seconds, 1e9))
+        if self.whole:
+            self._solver.setOptionValue("objective_target", bound + 0.5)
         self._solver.run()
-        ended = self._solver.getModelStatus()
-        if ended == status.kInfeasible:
-            return _Answer(None, most + 1)
         information = self._solver.getInfo()
-        if self._whole:
+        if self.whole:
             proved = information.mip_dual_bound
+        elif self._solver.getModelStatus() == status.kOptimal:
+            proved = information.objective_function_value
         else:
-            proved = information.objective_function_value if ended == status.kOptimal else 0.0
+            proved = 0.0
         bound = math.ceil(proved - 10 * _TOLERANCE) if math.isfinite(proved) else 0
-        if (
-            information.primal_solution_status
-            != self._highspy.SolutionStatus.kSolutionStatusFeasible
-        ):
+        feasible = self._highspy.SolutionStatus.kSolutionStatusFeasible
+        if information.primal_solution_status != feasible:
             return _Answer(None, bound)
         values = np.clip(np.array(self._solver.getSolution().col_value), 0, 1)
-        return _Answer(values.round() if self._whole else values, bound)
+        return _Answer(values.round() if self.whole else values, bound)
