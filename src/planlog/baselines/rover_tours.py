@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from planlog.baselines.rover_orders import Stretch, arrange, matching, options, stretches
-from planlog.baselines.rover_problem import Image, Problem, Rover, Sample
+from planlog.baselines.rover_orders import Stretch, arrange, matching, options
+from planlog.baselines.rover_problem import Image, Problem, Sample
 
 # Waypoints of each kind that are tried for a pair of visits to be added.
 _TRIED = 5
@@ -127,6 +127,9 @@ def _add_images(problem: Problem, tours: Tours, hints: Hints) -> None:
         outside = set(left) - inside(problem, tours.visits) | hinted
         usable = {i for i in outside if any(i[1] in c.modes for c in rover.cameras)}
         tours.visits[r][1:] = arrange(problem, rover, tours.visits[r][1:], sorted(usable))
+    if len(_assign(problem, tours.visits, left, hints)) < len(left):
+        # All images matter more than calibrations that are saved.
+        hints = Hints()
     while True:
         tours.takes = _assign(problem, tours.visits, left, hints)
         missing = [image for image in left if image not in tours.takes]
@@ -158,48 +161,45 @@ def _assign(
     """Who takes which image when on these tours, as far as they allow it."""
     takes: dict[Image, Take] = {}
     ready = [r for r, visits in enumerate(tours) if in_contact(problem, visits)]
-    for image, (r, number) in hints.firsts.items():
-        if image in images and r in ready:
-            for t in _moments(problem.rovers[r], tours[r], number):
-                if tours[r][t] in problem.seen_from[image[0]]:
-                    takes[image] = Take(r, number, t, t)
-                    break
-    # A calibration from the start that is used in this way is not there for others.
-    spent = {(take.rover, take.camera) for take in takes.values()}
-    for image in images:
-        if image not in takes and (take := _inside_take(problem, tours, ready, image)):
+    choices: dict[Image, list[tuple[int, Stretch]]] = {}
+    # First come the images that have to be taken by a camera that is calibrated from the start.
+    for image in sorted(images, key=lambda image: image not in hints.firsts):
+        able = [hints.firsts[image]] if image in hints.firsts else _cameras(problem)
+        take = _near_take(problem, tours, [(r, c) for r, c in able if r in ready], image)
+        if take is not None:
             takes[image] = take
-    choices: dict[Image, list[tuple[int, Stretch]]] = {i: [] for i in images if i not in takes}
+        else:
+            choices[image] = []
     for r in ready:
         for image, found in options(problem, problem.rovers[r], tours[r], choices).items():
-            choices[image] += [(r, s) for s in found if s.first or (r, s.camera) not in spent]
+            first = hints.firsts.get(image)
+            choices[image] += [(r, s) for s in found if first in (None, (r, s.camera))]
     for image, (r, stretch) in matching(choices).items():
-        takes[image] = _stretch_take(problem, tours[r], r, image, stretch)
+        takes[image] = _far_take(problem, tours[r], r, image, stretch)
     return takes
 
 
-def _moments(rover: Rover, visits: Sequence[str], camera: int) -> Iterator[int]:
-    """The visits at which a calibration from the start can be used."""
-    for stretch in stretches(rover, visits):
-        if stretch.camera == camera and stretch.first == 0:
-            yield from range(stretch.end)
-    yield from (t for t, w in enumerate(visits) if w in rover.cameras[camera].targets)
+def _cameras(problem: Problem) -> list[tuple[int, int]]:
+    """All cameras, each with its rover first."""
+    return [(r, c) for r, rover in enumerate(problem.rovers) for c in range(len(rover.cameras))]
 
 
-def _inside_take(
-    problem: Problem, tours: Sequence[Sequence[str]], ready: list[int], image: Image
+def _near_take(
+    problem: Problem, tours: Sequence[Sequence[str]], able: list[tuple[int, int]], image: Image
 ) -> Take | None:
+    """A visit at which one of the cameras can be calibrated and take an image."""
     objective, mode = image
-    for r in ready:
-        for t, waypoint in enumerate(tours[r]):
-            if waypoint in problem.seen_from[objective]:
-                for number, camera in enumerate(problem.rovers[r].cameras):
-                    if mode in camera.modes and waypoint in camera.targets:
-                        return Take(r, number, t, t)
+    seen = problem.seen_from[objective]
+    for r, number in able:
+        camera = problem.rovers[r].cameras[number]
+        if mode in camera.modes:
+            for t, waypoint in enumerate(tours[r]):
+                if waypoint in seen and waypoint in camera.targets:
+                    return Take(r, number, t, t)
     return None
 
 
-def _stretch_take(
+def _far_take(
     problem: Problem, visits: Sequence[str], rover: int, image: Image, stretch: Stretch
 ) -> Take:
     seen = problem.seen_from[image[0]]
