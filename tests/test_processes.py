@@ -142,6 +142,25 @@ def test_worst_family_at_time_limit(family: Family) -> None:
     assert usage.seconds < 1.5 + processes.GRACE + 2
 
 
+def test_time_to_say_goodbye(tmp_path: Path) -> None:
+    with (tmp_path / "output").open("wb") as output:
+        script = "trap 'echo goodbye; exit 5' TERM; while :; do sleep 0.05; done"
+        usage = run(["sh", "-c", script], Limits(seconds=0.5), stdout=output)
+    assert "goodbye" in (tmp_path / "output").read_text()
+    assert (usage.stopped, usage.returncode) == (Stop.TIME, 5)
+
+
+def test_first_thread_that_ends_before_the_others() -> None:
+    """The system calls such a process dead, though it is not."""
+    script = (
+        "import ctypes, threading, time; threading.Thread(target=time.sleep, args=[60]).start();"
+        "ctypes.CDLL(None).pthread_exit(None)"
+    )
+    usage = run([sys.executable, "-c", script], Limits(seconds=1))
+    assert usage.returncode == -signal.SIGKILL
+    assert usage.seconds < 5
+
+
 def test_memory_of_all_together_counts(family: Family) -> None:
     part = {"mib": 60, "seconds": 1.0}
     spec = {**part, "children": [{**part, **DAEMON}, {**part, "children": [part]}]}
