@@ -36,9 +36,9 @@ _STOPS = {Stop.TIME: Status.TIME, Stop.MEMORY: Status.MEMORY}
 # The last line of a plan file that was written to its end.
 _COST_LINE = re.compile(r"; cost = \d+ \((?:unit|general) cost\)\n")
 # What the searches say about the cost of all plans that there may be: A* expands a state of this
-# value next, SymK has looked for all cheaper plans, LAMA has found none up to this cost. A line
-# that was cut off names a smaller number, which is no less true.
-_AT_LEAST = re.compile(rb"\] (?:f = |BOUND: )(\d+)")
+# value next, SymK has looked for all cheaper plans, LAMA has found none up to this cost. A number
+# that was cut off is smaller, and no less true. With one plan found, SymK's bound is for others.
+_AT_LEAST = re.compile(rb"\] f = (\d+)|BOUND: (\d+) < \d+ \[0/")
 _MORE_THAN = re.compile(rb"no plan with cost (\d+) or less exists!")
 _INFINITE = 2**31 - 1  # what SymK says of tasks without a plan
 _METRIC = re.compile(r"\(\s*:metric\b", re.IGNORECASE)
@@ -58,8 +58,10 @@ def solve(
     """Run a driver on a task, in a folder of its own that is gone afterwards.
 
     The options stand before the files, the search after them. Raises OSError if the driver cannot
-    be started.
+    be started, or there is no task.
     """
+    text = task_file.read_text(errors="replace")
+    unit_cost = _METRIC.search(_COMMENT.sub("", text)) is None
     files = [str(file.resolve()) for file in (domain_file, task_file)]
     with tempfile.TemporaryDirectory(prefix="planlog-") as name:
         folder = Path(name)
@@ -74,7 +76,6 @@ def solve(
             )
         plans = read_plans(folder, usage)
         output = (folder / LOG).read_bytes()
-    unit_cost = _METRIC.search(_COMMENT.sub("", task_file.read_text())) is None
     return _solution(usage, plans, output, unit_cost, proves_optimality)
 
 
@@ -109,7 +110,7 @@ def complete_plan(text: str) -> tuple[Action, ...] | None:
 
 def lower_bound(log: bytes) -> int | None:
     """The greatest cost that, by its log, a search has proved all plans to have at least."""
-    bounds = [int(number) for number in _AT_LEAST.findall(log)]
+    bounds = [int(f or bound) for f, bound in _AT_LEAST.findall(log)]
     bounds += [int(number) + 1 for number in _MORE_THAN.findall(log)]
     return max(bounds, default=None)
 
@@ -127,7 +128,6 @@ def _solution(
     elif plans:
         best = len(plans[-1].actions)
         if optimal or (bound is not None and bound >= best):
-            # SymK goes on to say what other plans would cost at least.
             optimal, bound = True, best
     return Solution(
         status=status,

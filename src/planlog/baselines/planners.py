@@ -130,7 +130,8 @@ def _scorpion(place: Path | None) -> _Driver:
             "Scorpion is in no registry: build it from its sources, then name the folder or its "
             f"{DRIVER} in the environment variable {SCORPION}, or with --scorpion"
         )
-    driver = (place / DRIVER if place.is_dir() else place).expanduser().resolve()
+    place = place.expanduser()
+    driver = (place / DRIVER if place.is_dir() else place).resolve()
     if not driver.is_file():
         raise MissingPlannerError(f"Scorpion is not there: {driver}")
     if driver.suffix == ".py":
