@@ -251,9 +251,10 @@ def test_end_by_an_exception(family: Family) -> None:
 
 
 CALLER = """
-import json, sys
+import signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of shells
 from processes import Limits, run
 try:
     run(sys.argv[3:], Limits(seconds=60))
