@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Protocol
 
+from planlog import domains
 from planlog.baselines.solution import Solution
 from planlog.errors import PlanlogError
 from planlog.task import Action, Domain, Task
@@ -53,6 +55,21 @@ def check_domain(domain: Domain, like: dict[str, int], actions: dict[str, int]) 
                 if name in wanted and name in there:
                     what = f"has {there[name]} parameters instead of {wanted[name]}"
                 raise UnsuitableTaskError(f"domain '{domain.name}': {kind} '{name}' {what}")
+
+
+def check_shipped(domain: Domain, name: str) -> None:
+    """Raises UnsuitableTaskError unless a domain has what the shipped one of this name has."""
+    like = _shipped(name)
+    check_domain(
+        domain,
+        {predicate.name: predicate.arity for predicate in like.predicates},
+        {action.name: action.arity for action in like.actions},
+    )
+
+
+@cache
+def _shipped(name: str) -> Domain:
+    return Domain.read(domains.path(name) / "domain.pddl")
 
 
 def check_costs(task: Task) -> None:

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from planlog import domains
 from planlog.baselines.exact import (
     UnsuitableTaskError,
     check_costs,
-    check_domain,
+    check_shipped,
     goal_atoms,
     split_atom,
 )
-from planlog.task import Domain, Task
+from planlog.task import Task
 
 Sample = tuple[str, str]  # soil or rock, waypoint
 Image = tuple[str, str]  # objective, mode
@@ -76,12 +75,7 @@ class Problem:
 
 def read(task: Task) -> Problem:
     """The problem of a task; raises UnsuitableTaskError for tasks of another shape."""
-    like = Domain.read(domains.path("rover") / "domain.pddl")
-    check_domain(
-        task.domain,
-        {predicate.name: predicate.arity for predicate in like.predicates},
-        {action.name: action.arity for action in like.actions},
-    )
+    check_shipped(task.domain, "rover")
     check_costs(task)
     facts = _Facts(task)
     wanted = goal_atoms(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from planlog import domains
 from planlog.baselines.exact import (
     UnsuitableTaskError,
     as_actions,
     check_costs,
-    check_domain,
+    check_shipped,
     goal_atoms,
     split_atom,
 )
@@ -18,7 +17,7 @@ from planlog.baselines.integer import Clock
 from planlog.baselines.satellite_phases import Choice, Image, Model, Phase, Problem, Satellite
 from planlog.baselines.solution import Found, Solution
 from planlog.results import Status
-from planlog.task import Domain, Task
+from planlog.task import Task
 
 _Step = tuple[str, ...]
 
@@ -52,12 +51,7 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
 
 def _read(task: Task) -> Problem | None:
     """The problem of a task; None if its goals exclude each other."""
-    like = Domain.read(domains.path("satellite") / "domain.pddl")
-    check_domain(
-        task.domain,
-        {predicate.name: predicate.arity for predicate in like.predicates},
-        {action.name: action.arity for action in like.actions},
-    )
+    check_shipped(task.domain, "satellite")
     check_costs(task)
     facts: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for atom in task.atoms(task.initial, static=True):
