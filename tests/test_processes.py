@@ -339,6 +339,13 @@ def test_watch_kills_what_a_child_leaves_behind(family: Family) -> None:
     assert family.alive() == []
 
 
+def test_watch_finds_orphans_by_their_session(family: Family) -> None:
+    spec = {"children": [{"orphans": True, "children": [{"stubborn": True}] * 3}]}
+    assert watched(family, spec, Limits(seconds=1)).stopped is Stop.TIME
+    assert family.started() == size(spec)
+    assert family.alive() == []
+
+
 def test_watch_ends_when_asked_or_by_an_exception(family: Family) -> None:
     usage = watched(family, SEEN, Limits(), keep_on=lambda: family.started() < size(SEEN))
     assert usage.stopped is Stop.ASKED
