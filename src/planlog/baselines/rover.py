@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-import numpy.typing as npt
-
 from planlog.baselines.exact import as_actions
 from planlog.baselines.integer import Clock
 from planlog.baselines.rover_conflicts import Conflict, order_or_conflict
 from planlog.baselines.rover_model import Model
 from planlog.baselines.rover_problem import Image, Problem, Sample, read
 from planlog.baselines.rover_search import TooLarge
-from planlog.baselines.rover_tours import Hints, Impossible, Take, Tours, complete, inside
+from planlog.baselines.rover_tours import Hints, Impossible, Take, Tours, complete
 from planlog.baselines.solution import Found, Solution
 from planlog.results import Status
 from planlog.task import Task
@@ -36,48 +33,41 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
         lower_bound = max(lower_bound, answer.lower_bound + model.constant)
         if answer.values is None:
             break
-        hints = model.hints(answer.values)
-        plan = _plan(problem, complete(problem, hints))
-        ordered = None
-        if len(plan) > lower_bound:
-            ordered = _learn(problem, model, answer.values, hints)
-            if ordered is not None:
-                plan = min(plan, _plan(problem, complete(problem, ordered)), key=len)
-        if best is None or len(plan) < len(best.actions):
+        hints, conflicts = _ordered(problem, model, model.hints(answer.values))
+        plan = _plan(problem, hints)
+        if plan is not None and (best is None or len(plan) < len(best.actions)):
             best = Found(as_actions(plan), clock.seconds)
-        if ordered is not None:
+        for conflict in conflicts:
+            model.forbid(conflict)
+        if not conflicts:
             break
-    if best is None:
+    if best is None and (plan := _plan(problem, Hints())) is not None:
+        best = Found(as_actions(plan), clock.seconds)
+    return clock.solution(Status.SOLVED if best else Status.NO_PLAN, best, lower_bound)
+
+
+def _ordered(problem: Problem, model: Model, hints: Hints) -> tuple[Hints, list[Conflict]]:
+    """The hints with visits in good orders, and what is wrong where there is none."""
+    visits = dict(hints.visits)
+    conflicts = []
+    for r, images in hints.away.items():
         try:
-            best = Found(as_actions(_plan(problem, complete(problem, Hints()))), clock.seconds)
-        except Impossible as why:
-            return clock.solution(Status.NO_PLAN, lower_bound=lower_bound, message=str(why))
-    return clock.solution(Status.SOLVED, best, lower_bound)
+            found = order_or_conflict(problem, r, visits[r], images, model.waypoints(r))
+        except TooLarge:
+            continue
+        if isinstance(found, Conflict):
+            conflicts.append(found)
+        else:
+            visits[r] = found
+    return replace(hints, visits=visits), conflicts
 
 
-def _learn(
-    problem: Problem, model: Model, values: npt.NDArray[np.int64], hints: Hints
-) -> Hints | None:
-    """The hints of a solution in a good order; None if there is none, which the model learns."""
-    visits = {r: list(v) for r, v in hints.visits.items()}
-    near = inside(problem, [[rover.start, *visits[r]] for r, rover in enumerate(problem.rovers)])
-    good = True
-    for r in visits:
-        if images := model.away(values, r) - near:
-            try:
-                found = order_or_conflict(problem, r, visits[r], images, model.waypoints(r))
-            except TooLarge:
-                continue
-            if isinstance(found, Conflict):
-                model.forbid(found)
-                good = False
-            else:
-                visits[r] = found
-    return replace(hints, visits=visits, ordered=True) if good else None
-
-
-def _plan(problem: Problem, tours: Tours) -> list[_Step]:
-    """The actions of all rovers, one rover after the other."""
+def _plan(problem: Problem, hints: Hints) -> list[_Step] | None:
+    """The actions of all rovers, one rover after the other; None if it finds no way."""
+    try:
+        tours = complete(problem, hints)
+    except Impossible:
+        return None
     return [step for r in range(len(problem.rovers)) for step in _Trip(problem, tours, r).steps()]
 
 
@@ -144,15 +134,9 @@ class _Trip:
 
     def _take(self, image: Image, take: Take) -> _Step:
         self.calibrated.remove(take.camera)
-        camera = self.rover.cameras[take.camera]
-        return (
-            "take_image",
-            self.rover.name,
-            self.visits[take.taken],
-            image[0],
-            camera.name,
-            image[1],
-        )
+        (objective, mode), camera = image, self.rover.cameras[take.camera]
+        waypoint = self.visits[take.taken]
+        return "take_image", self.rover.name, waypoint, objective, camera.name, mode
 
     def _send(self, datum: Sample | Image) -> _Step:
         here = self.visits[-1]

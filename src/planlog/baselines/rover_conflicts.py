@@ -34,6 +34,8 @@ def order_or_conflict(
 
     `waypoints` are all to which it might drive. Raises TooLarge if it is hard to say.
     """
+    if not images:
+        return list(visits)
     rover = problem.rovers[r]
     order = _order(problem, rover, visits, images)
     if order is not None:

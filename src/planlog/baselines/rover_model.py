@@ -22,7 +22,7 @@ import numpy.typing as npt
 from planlog.baselines.integer import IntegerProgram
 from planlog.baselines.rover_conflicts import Conflict
 from planlog.baselines.rover_problem import Image, Problem, Rover, Sample
-from planlog.baselines.rover_tours import Hints
+from planlog.baselines.rover_tours import Hints, inside
 
 _Terms = list[tuple[int, int]]  # factor, variable
 
@@ -214,20 +214,22 @@ class Model:
             if values[ends]:
                 visits[r].remove(waypoint)
                 visits[r].append(waypoint)
+        starts = [[rover.start, *visits[r]] for r, rover in enumerate(self.problem.rovers)]
+        near = inside(self.problem, starts)
         return Hints(
             visits=visits,
+            away={
+                r: frozenset(
+                    image
+                    for (q, image), ways in self._away.items()
+                    if q == r and image not in near and any(values[way] for way in ways)
+                )
+                for r in visits
+            },
             samplers={sample: r for (sample, r), takes in self._samplers.items() if values[takes]},
             firsts={
                 image: (r, c) for (image, r, c), first in self._firsts.items() if values[first]
             },
-        )
-
-    def away(self, values: npt.NDArray[np.int64], r: int) -> frozenset[Image]:
-        """The images that a rover takes away from where it can calibrate for them."""
-        return frozenset(
-            image
-            for (q, image), ways in self._away.items()
-            if q == r and any(values[way] for way in ways)
         )
 
     def waypoints(self, r: int) -> list[str]:

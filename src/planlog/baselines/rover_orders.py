@@ -8,21 +8,14 @@ matching of images with stretches.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
-from math import factorial
 from typing import TypeVar
-
-import numpy as np
 
 from planlog.baselines.rover_problem import Image, Problem, Rover
 
 Item = TypeVar("Item", bound=Hashable)
 Slot = TypeVar("Slot", bound=Hashable)
-
-# How many orders are looked at.
-_TRIES = 3000
 
 
 @dataclass(frozen=True)
@@ -80,53 +73,3 @@ def matching(choices: Mapping[Item, Iterable[Slot]]) -> dict[Item, Slot]:
     for item in choices:
         find(item, set())
     return {item: slot for slot, item in owner.items()}
-
-
-def arrange(
-    problem: Problem, rover: Rover, visits: Sequence[str], images: Collection[Image]
-) -> list[str]:
-    """The visits after the start in an order in which many of the images can be taken.
-
-    The last visit stays in contact with a lander if there is any that is.
-    """
-    if not images or len(visits) < 2:
-        return _last_in_contact(problem, visits)
-    best = _last_in_contact(problem, visits)
-    most = _count(problem, rover, best, images)
-    few = factorial(len(visits)) <= _TRIES
-    for order in _all_orders(visits) if few else _moves(best):
-        if most == len(images):
-            break
-        if order[-1] not in problem.contact and best[-1] in problem.contact:
-            continue
-        count = _count(problem, rover, order, images)
-        if count > most or (count == most and not few):
-            best[:], most = order, count
-    return best
-
-
-def _count(problem: Problem, rover: Rover, order: Sequence[str], images: Iterable[Image]) -> int:
-    """How many images can be taken if the waypoints are visited in this order."""
-    return len(matching(options(problem, rover, [rover.start, *order], images)))
-
-
-def _last_in_contact(problem: Problem, visits: Sequence[str]) -> list[str]:
-    order = list(visits)
-    for t in reversed(range(len(order))):
-        if order[t] in problem.contact:
-            return [*order[:t], *order[t + 1 :], order[t]]
-    return order
-
-
-def _all_orders(visits: Sequence[str]) -> Iterator[list[str]]:
-    return (list(order) for order in dict.fromkeys(permutations(visits)))
-
-
-def _moves(order: list[str]) -> Iterator[list[str]]:
-    """Random moves of one visit to another place, from the order as it is at that time."""
-    rng = np.random.default_rng(0)
-    for _ in range(_TRIES):
-        source, target = rng.integers(len(order), size=2)
-        moved = list(order)
-        moved.insert(target, moved.pop(source))
-        yield moved

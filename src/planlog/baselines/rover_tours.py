@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from planlog.baselines.rover_orders import Stretch, arrange, matching, options
+from planlog.baselines.rover_orders import Stretch, matching, options
 from planlog.baselines.rover_problem import Image, Problem, Sample
 
 # Waypoints of each kind that are tried for a pair of visits to be added.
@@ -17,7 +17,8 @@ class Hints:
     """What an integer program would do."""
 
     visits: Mapping[int, Sequence[str]] = field(default_factory=dict)  # after the start
-    ordered: bool = False  # whether they are in a good order already
+    # The images that a rover takes away from where it can calibrate for them.
+    away: Mapping[int, frozenset[Image]] = field(default_factory=dict)
     samplers: Mapping[Sample, int] = field(default_factory=dict)
     firsts: Mapping[Image, tuple[int, int]] = field(default_factory=dict)  # rover, camera
 
@@ -122,11 +123,6 @@ def _add_sample(problem: Problem, tours: Tours, sample: Sample, hint: int | None
 def _add_images(problem: Problem, tours: Tours, hints: Hints) -> None:
     """Choose who takes the images where; if need be, with more visits."""
     left = [image for image in problem.images if image not in tours.senders]
-    for r, rover in enumerate(() if hints.ordered else problem.rovers):
-        hinted = {i for i in left if hints.firsts.get(i, (-1, 0))[0] == r}
-        outside = set(left) - inside(problem, tours.visits) | hinted
-        usable = {i for i in outside if any(i[1] in c.modes for c in rover.cameras)}
-        tours.visits[r][1:] = arrange(problem, rover, tours.visits[r][1:], sorted(usable))
     if len(_assign(problem, tours.visits, left, hints)) < len(left):
         # All images matter more than calibrations that are saved.
         hints = Hints()
@@ -210,42 +206,31 @@ def _far_take(
 def _extensions(
     problem: Problem, tours: Sequence[Sequence[str]], image: Image
 ) -> Iterator[list[list[str]]]:
-    """Tours with more visits for an image, few of them first; the last do for certain."""
+    """Tours with more visits for an image, few of them first; one of the last does for certain."""
     objective, mode = image
     places = sorted(problem.seen_from[objective])
-    able = [
-        (r, sorted(camera.targets))
-        for r, rover in enumerate(problem.rovers)
-        for camera in rover.cameras
-        if mode in camera.modes and (camera.targets or camera.calibrated)
-    ]
+    spots: dict[int, list[str]] = {}
+    for r, number in _cameras(problem):
+        camera = problem.rovers[r].cameras[number]
+        if mode in camera.modes:
+            spots[r] = sorted({*spots.get(r, ()), *camera.targets})
+    # Rovers that are on their way already first.
+    able = sorted(spots, key=lambda r: not in_contact(problem, tours[r]))
 
-    def extended(r: int, t: int, more: Sequence[str]) -> list[list[str]]:
-        visits = [list(v) for v in tours]
-        visits[r][t:t] = more
-        if not in_contact(problem, visits[r]):
-            visits[r].append(_contact(problem))
-        return visits
+    def extended(r: int, t: int, *more: str) -> list[list[str]]:
+        visits = [*tours[r][:t], *more, *tours[r][t:]]
+        if not in_contact(problem, visits):
+            visits.append(_contact(problem))
+        return [visits if q == r else list(other) for q, other in enumerate(tours)]
 
-    def cost(visits: list[list[str]]) -> int:
-        return sum(map(len, visits))
-
-    nearly: list[list[list[str]]] = [extended(r, 1, []) for r, _ in able]
-    for r, spots in able:
-        ends = range(1, len(tours[r]) + 1)
-        for waypoint in dict.fromkeys([*places, *spots]):
-            nearly += [extended(r, t, [waypoint]) for t in ends]
-    yield from sorted(nearly, key=cost)
-    pairs = [
-        extended(r, t, [c, w])
-        for r, spots in able
-        for t in range(1, len(tours[r]) + 1)
-        for c in spots[:_TRIED]
-        for w in places[:_TRIED]
-    ]
-    yield from sorted(pairs, key=cost)
-    # After everything else, where nothing is in the way of.
-    for r, spots in able:
-        for c in spots[:1]:
-            for w in places[:1]:
-                yield extended(r, len(tours[r]), [c, w])
+    for r in able:
+        yield extended(r, 1)
+    for r in able:
+        for t in range(1, len(tours[r]) + 1):
+            yield from (extended(r, t, w) for w in dict.fromkeys([*places, *spots[r]]))
+    for r in able:
+        for t in range(1, len(tours[r]) + 1):
+            yield from (extended(r, t, c, w) for c in spots[r][:_TRIED] for w in places[:_TRIED])
+    # After everything else, where they do not part what belongs together.
+    for r in able:
+        yield from (extended(r, len(tours[r]), c, w) for c in spots[r] for w in places[:1])
