@@ -156,6 +156,16 @@ def test_a_tower_higher_than_python_recurs() -> None:
             "(clear b) (arm-empty)",
             2,
         ),
+        (
+            "(arm-empty) (on a b) (on-table b) (on-table c) (clear a) (clear c)",
+            "(clear b) (clear a)",
+            2,
+        ),
+        (
+            "(arm-empty) (on a b) (on-table b) (on-table c) (clear a) (clear c)",
+            "(clear b) (on c a)",
+            4,
+        ),
         # A block that is held, where it may stay and where it may not.
         ("(holding a) (on b c) (on-table c) (clear b)", "(on b c)", 0),
         ("(holding a) (on b c) (on-table c) (clear b)", "(on a b)", 1),
