@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from planlog.model import Model
     from planlog.policy import Policy
     from planlog.task import Domain, Task
+    from planlog.training import OnProgress, Progress
 
 HELP = """Learn domain knowledge for `planlog ipc plan` from tasks.
 
@@ -97,7 +98,7 @@ def learn(
 
                 with memory_limit(megabytes), memory_errors():
                     knowledge.judge_first()
-                    _learn(rules, tasks, list(_trainings(trainings, seed)), knowledge, interrupts)
+                    _learn(rules, tasks, _trainings(trainings, seed), knowledge, interrupts)
             except MemoryError:
                 if not knowledge.is_there:
                     raise
@@ -153,7 +154,7 @@ def _choose_rules(given: str | None, domain: Domain) -> Policy:
 def _learn(
     rules: Policy,
     tasks: Sequence[Task],
-    trainings: Sequence[Training],
+    trainings: Iterable[Training],
     knowledge: Knowledge,
     interrupts: Interrupts,
 ) -> None:
@@ -165,13 +166,18 @@ def _learn(
             return
         try:
             with TrainingProgress() as progress:
+
+                def on_epoch(done: Progress, show: OnProgress = progress.on_epoch) -> None:
+                    show(done)
+                    interrupts.check()
+
                 learned = learn_model(
                     rules,
                     tasks,
                     training.settings,
                     seed=training.seed,
                     on_stage=progress.on_stage,
-                    on_epoch=progress.on_epoch,
+                    on_epoch=on_epoch,
                 )
         except NothingToLearnError as error:
             if training.is_brief:

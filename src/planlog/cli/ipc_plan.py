@@ -103,6 +103,7 @@ def plan(
                     time_limit=remaining(time_limit, start),
                     memory_limit=None if megabytes is None else megabytes * 1024**2,
                     avoid_revisits=search,
+                    observer=lambda *_: interrupts.check(),
                 )
 
             # All libraries have been loaded: where they cannot be, the limit is not to blame.

@@ -57,10 +57,7 @@ class Interrupts:
 
     @contextmanager
     def end(self) -> Iterator[None]:
-        """Work that an interrupt ends; nothing interrupts what follows.
-
-        It should `check` at its beginning for what has come before.
-        """
+        """Work that an interrupt ends; nothing interrupts what follows."""
         try:
             self._armed = True
             yield
@@ -78,7 +75,8 @@ class Interrupts:
             yield
         finally:
             self._armed = armed
-            self.check()
+            if armed:
+                self.check()
 
     @property
     def out_of_time(self) -> bool:
@@ -90,15 +88,17 @@ class Interrupts:
         """The exit code of work that was ended from outside."""
         return ExitCode.TIME_LIMIT if self.out_of_time else signal_code(self.received)
 
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        self.received.append(number)
-        self.check()
-
     def check(self) -> None:
-        """Interrupt now if something has come that could not."""
-        if self._armed and self.received:
+        """Interrupt if something has come: to be called now and then, since an exception that is
+        raised at any place gets lost where a library ignores all of them."""
+        if self.received:
             self._armed = False
             raise KeyboardInterrupt
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self.received.append(number)
+        if self._armed:
+            self.check()
 
 
 @contextmanager
