@@ -19,7 +19,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from planlog.report.figures import Figure, Panel
 
 _SETTINGS: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib
     "font.size": 8,
     "axes.titlesize": 9,
     "axes.spines.top": False,
