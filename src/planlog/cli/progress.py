@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -164,12 +164,12 @@ class RunsProgress(_BarShown):
     LINE_SECONDS = 30.0
 
     def __init__(self, jobs: Sequence[Job], done: Collection[str], processors: int) -> None:
-        self._left = Counter(job.planner for job in jobs if job.run not in done)
+        self._left = Counter(self._kind(job) for job in jobs if job.run not in done)
         self._all, self._done = len(jobs), len(jobs) - self._left.total()
         self._failed = 0
         self._processors = processors
-        self._runs: Counter[str] = Counter()  # of each planner
-        self._seconds: Counter[str] = Counter()  # of all these runs
+        self._runs: Counter[tuple[bool, str]] = Counter()  # of each kind
+        self._seconds: defaultdict[tuple[bool, str], float] = defaultdict(float)  # of all these
         self._next = time.monotonic() + self.LINE_SECONDS
         super().__init__(
             BarColumn(),
@@ -181,11 +181,12 @@ class RunsProgress(_BarShown):
 
     def on_record(self, job: Job, record: Record) -> None:
         """After each run."""
-        self._left[job.planner] -= 1
+        kind = self._kind(job)
+        self._left[kind] -= 1
         self._done += 1
         self._failed += record.status.name in ("FAILED", "INVALID")
-        self._runs[job.planner] += 1
-        self._seconds[job.planner] += record.seconds  # type: ignore[assignment]
+        self._runs[kind] += 1
+        self._seconds[kind] += record.seconds
         text = self._text()
         self._bar.update(self._line, completed=self._done, what=text)
         if not self.is_terminal and (now := time.monotonic()) >= self._next:
@@ -196,17 +197,23 @@ class RunsProgress(_BarShown):
         text = f"{self._done:,} of {self._all:,} runs"
         if self._failed:
             text += f", {self._failed:,} failed"
-        if self._runs:
-            text += f", {duration(self._seconds_left())} left"
-        return text
+        left = self._seconds_left()
+        return text if left is None else f"{text}, {duration(left)} left"
 
-    def _seconds_left(self) -> float:
-        """As if all runs of a planner took equally long."""
-        usual = self._seconds.total() / self._runs.total()
-        total = sum(
-            left * (self._seconds[planner] / self._runs[planner] if self._runs[planner] else usual)
-            for planner, left in self._left.items()
-        )
+    @staticmethod
+    def _kind(job: Job) -> tuple[bool, str]:
+        """Runs that probably take about as long."""
+        return job.trains, job.planner
+
+    def _seconds_left(self) -> float | None:
+        """As if all runs of a kind took equally long; None as long as too little is known."""
+        total = 0.0
+        for kind, left in self._left.items():
+            known = [kind] if self._runs[kind] else [k for k in self._runs if k[0] == kind[0]]
+            runs = sum(self._runs[k] for k in known)
+            if left and not runs:
+                return None
+            total += left * sum(self._seconds[k] for k in known) / max(1, runs)
         return total / self._processors
 
 
