@@ -355,6 +355,17 @@ def test_watch_ends_when_asked_or_by_an_exception(family: Family) -> None:
     assert family.alive() == []
 
 
+@pytest.mark.parametrize("limits", [Limits(seconds=3), Limits(memory=150 * MIB)])
+def test_watch_over_run(family: Family, limits: Limits) -> None:
+    """A job that runs a planner, say, is ended with it, daemons and all."""
+    heavy = {**WORST, "children": [*WORST["children"], {"mib": 200}]}
+    argv = [sys.executable, "-I", "-S", "-c", CALLER, str(Path(processes.__file__).parent), "-"]
+    argv += family.argv(heavy if limits.memory else WORST)
+    usage = watch(os.posix_spawn(sys.executable, argv, family.env, setsid=True), limits)
+    assert usage.stopped is (Stop.MEMORY if limits.memory else Stop.TIME)
+    assert family.alive() == []
+
+
 def test_watch_spares_others(family: Family) -> None:
     """A child in our own session is no reason to end that."""
     other = subprocess.Popen(family.argv({}), env=family.env)
