@@ -28,7 +28,7 @@ from planlog.report.drawing import draw, house_style, paint
 from planlog.report.figures import Figure, all_figures, pli_figure
 from planlog.report.naming import number, seconds
 from planlog.report.published import published_npli
-from planlog.report.tables import Cell, Group, Table
+from planlog.report.table import Cell, Group, Table
 from planlog.results import Family, Record, Status, read_records
 from results_samples import (
     GOLDEN,
@@ -324,7 +324,7 @@ def test_the_command_writes_the_files(
     assert written == {name: golden[name] for name in golden if re.search("tex|prop", name)}
     out, err = capsys.readouterr()
     assert out == f"161 runs: 5 files in {tmp_path / 'results' / 'report'}\n"
-    assert "not complete" in err and "Contradiction" in err
+    assert "not complete" in err and "Contradictions" in err
 
 
 @pytest.mark.parametrize(
@@ -399,6 +399,22 @@ def test_any_results_can_be_reported_on(records: list[Record]) -> None:
 def test_any_results_can_be_drawn(records: list[Record]) -> None:
     for figure in all_figures(compare(records)):
         assert draw(figure, ["svg"])["svg"].startswith(b"<?xml")
+
+
+def test_figures_of_many_domains_are_no_wider_than_a_page() -> None:
+    records = [
+        replace(record, domain=f"d{i}", run=f"{i} {record.run}") for i in range(6) for record in few
+    ]
+    for figure in all_figures(compare(records)):
+        if figure.name == "time" or figure.name.startswith("learning"):
+            assert [len(row) for row in figure.panels] == [4] * 4
+            titles = [panel.title for row in figure.panels for panel in row if panel.lines]
+            assert {title[:2] for title in titles if title} == {f"D{i}" for i in range(6)}
+            with house_style():
+                axes = paint(figure).axes
+            assert sum(a.axison for a in axes) == 12
+            labelled = [i for i, a in enumerate(axes) if a.get_xlabel()]
+            assert labelled == [6, 7, 12, 13]
 
 
 def test_the_best_is_bold_and_equals_are_too() -> None:

@@ -116,7 +116,7 @@ def difficulty(split: str, task: str) -> tuple[Any, ...]:
 def _planner(records: Sequence[Record]) -> Planner:
     """A planner by its records (one or more)."""
     described = (record.details.get("configuration") for record in records)
-    configuration: Mapping[str, Any] = next(filter(None, described), {})
+    configuration: Mapping[str, Any] = next((d for d in described if isinstance(d, dict)), {})
     solved = [run for run in records if is_solved(run)]
     family = records[0].family
     name = records[0].planner

@@ -18,7 +18,7 @@ from planlog.report.naming import (
     plural,
 )
 from planlog.report.published import TRAINING_SECONDS
-from planlog.report.tables import Table
+from planlog.report.table import Cell, Table
 from planlog.results import Record, Status
 
 
@@ -141,15 +141,23 @@ def warnings(comparison: Comparison) -> Iterator[str]:
             f"{plural(comparison.replaced, 'record')} left out: the same was run again later, with "
             "other limits or other files."
         )
-    for task in comparison.contradictions:
+    wrong = comparison.contradictions
+    if wrong:
+        places = ", ".join(
+            f"{t.domain} {t.split} {t.task} (a plan of cost {t.best:g}, but {t.bound:g} proved)"
+            for t in wrong[:_CONTRADICTIONS]
+        )
+        more = f" and {len(wrong) - _CONTRADICTIONS:,} more" if wrong[_CONTRADICTIONS:] else ""
         yield (
-            f"Contradiction: in {task.domain}, {task.split} {task.task}, a plan costs "
-            f"{task.best:g}, but it was said to be proved that none costs less than "
-            f"{task.bound:g}. The optimum of this task counts as unknown."
+            "Contradictions: plans are better than what was said to be proved optimal, so the "
+            f"optimum of {plural(len(wrong), 'task')} counts as unknown: {places}{more}."
         )
 
 
-def _is_partial(row: tuple[tables.Cell, ...]) -> bool:
+_CONTRADICTIONS = 3  # that are named
+
+
+def _is_partial(row: tuple[Cell, ...]) -> bool:
     return any(" of " in cell.text for cell in row[1:])
 
 

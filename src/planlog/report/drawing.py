@@ -131,17 +131,20 @@ def paint(figure: Figure) -> Canvas:
         hspace=_ROW_GAP / height,
     )
     styles = _styles(panels)
-    for place, panel in zip(axes.flat, panels, strict=True):
+    for i, (place, panel) in enumerate(zip(axes.flat, panels, strict=True)):
+        if panel == Panel():
+            place.axis("off")
+            continue
         if panel.bars:
             _paint_bars(place, panel)
         else:
             _paint_lines(place, panel, styles)
         # Places that are given need not be found out.
         place.set_title(panel.title, loc="left", y=1 + 0.05 / height)
-        if place.get_subplotspec().is_first_col():
+        if i % columns == 0:
             place.set_ylabel(panel.y_label)
             place.yaxis.set_label_coords(-0.42 / width, 0.5)
-        if place.get_subplotspec().is_last_row():
+        if panels[i + columns : i + columns + 1] in ([], [Panel()]):  # nothing is below
             place.set_xlabel(panel.x_label)
             place.xaxis.set_label_coords(0.5, (0.16 - bottom) / height)
     anchor = (1 - (right - 0.1) / total[0], 0.5)

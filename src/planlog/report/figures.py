@@ -73,7 +73,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """Panels in rows of equal length, with one legend for all."""
+    """Panels in rows of equal length (filled up with empty ones), with one legend for all."""
 
     name: str  # of the file, without its ending
     caption: str
@@ -128,9 +128,9 @@ def _pli_panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str)
     near += [v for each in lines if each.label == "optimal" for v in each.y]
     near = [value for value in near if not math.isnan(value)]
     everything = [v for each in lines for v in each.y if not math.isnan(v)]
-    low, high = min(near), max([*near, 1.0])
+    low, high = min(near), max([*everything, 1.0])
     if len(near) == 1:
-        low, high = min(everything), max([*everything, 1.0])
+        low = min(everything)
     # A planner far below would press all others into one line: it is shown down to this only.
     low = max(min(everything), low - (high - low))
     margin = 0.06 * (high - low)
@@ -218,18 +218,30 @@ def objects_figure(comparison: Comparison) -> Figure | None:
     )
 
 
+_COLUMNS = 4  # more would be wider than a page
+
+
+def _in_columns(rows: Sequence[Sequence[Panel]]) -> tuple[tuple[Panel, ...], ...]:
+    """Rows of a panel for each domain, broken where they are too long."""
+    columns = min(_COLUMNS, len(rows[0]))
+    broken = []
+    for start in range(0, len(rows[0]), columns):
+        for row in rows:
+            part = row[start : start + columns]
+            broken.append((*part, *[Panel()] * (columns - len(part))))
+    return tuple(broken)
+
+
 def learning_figures(comparison: Comparison) -> Iterator[Figure]:
     """Loss and accuracy by epochs: a figure for each of the settings, a column for each domain."""
     domains = [domain for domain in comparison.domains if comparison.trainings[domain]]
     for settings in all_settings(comparison):
-        rows = []
-        for key in ("loss", "accuracy"):
-            panels = []
+        rows: list[list[Panel]] = [[], []]
+        for row, key in zip(rows, ("loss", "accuracy"), strict=True):
             for domain in domains:
                 lines = tuple(_curves(comparison, domain, settings, key))
                 title = domain_label(domain) if key == "loss" else ""
-                panels.append(Panel(title, "epoch", key, lines, y_log=key == "loss"))
-            rows.append(tuple(panels))
+                row.append(Panel(title, "epoch", key, lines, y_log=key == "loss"))
         if not any(panel.lines for row in rows for panel in row):
             continue
         last = (f"{top.title}: {_last(panel.lines)}" for top, panel in zip(*rows, strict=True))
@@ -239,7 +251,7 @@ def learning_figures(comparison: Comparison) -> Iterator[Figure]:
             "action with the highest score is optimal). Mean over the seeds; the band reaches "
             "from the least to the greatest value.",
             f"Line charts of loss and accuracy by epochs. Last accuracies: {'; '.join(last)}.",
-            tuple(rows),
+            _in_columns(rows),
             share_y=True,
         )
 
@@ -293,7 +305,7 @@ def time_figure(comparison: Comparison) -> Figure | None:
             lines = tuple(_time_lines(comparison, domain, settings))
             title = domain_label(domain) + (f", {settings}" if settings else "")
             panels.append(Panel(title, "objects", "seconds", lines, x_log=True, y_log=True))
-        rows.append(tuple(panels))
+        rows.append(panels)
     if not any(panel.lines for row in rows for panel in row):
         return None
     drawn = (panel for row in rows for panel in row if panel.lines)
@@ -303,7 +315,7 @@ def time_figure(comparison: Comparison) -> Figure | None:
         "Time until the end of runs that found a plan, over the number of objects of the task; a "
         "mean over the seeds, and over tasks with equally many objects.",
         f"Line charts, both scales logarithmic. {' '.join(told)}",
-        tuple(rows),
+        _in_columns(rows),
         share_y=True,
     )
 

@@ -8,7 +8,7 @@ from html import escape
 
 from planlog.report.document import Document, Item, Listing
 from planlog.report.figures import Figure
-from planlog.report.tables import Cell, Table
+from planlog.report.table import Cell, Table
 
 _STYLE = """
 :root { color-scheme: light; }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from planlog.report.tables import Cell, Table
+from planlog.report.table import Cell, Table
 
 # Beyond ASCII, only what tables hold is known to every engine.
 _SIGNS = {

@@ -6,7 +6,7 @@ import re
 
 from planlog.report.document import Document, Listing
 from planlog.report.figures import Figure
-from planlog.report.tables import Cell, Table
+from planlog.report.table import Cell, Table
 
 
 def render(document: Document, image: str | None) -> str:

@@ -1,10 +1,9 @@
-"""The tables of a report, as values that every format can write."""
+"""The tables of a report."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from planlog.metrics import Comparison, Grounds, Measures, Planner
 from planlog.report.naming import (
@@ -21,39 +20,8 @@ from planlog.report.naming import (
     spread,
 )
 from planlog.report.published import published_npli
+from planlog.report.table import Cell, Group, Table
 from planlog.results import Family, Record, Status
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A text in a table."""
-
-    text: str
-    best: bool = False  # of its column
-
-
-@dataclass(frozen=True)
-class Group:
-    """Rows under a title, which may be empty; the first cell of a row is its name."""
-
-    title: str
-    rows: tuple[tuple[Cell, ...], ...]
-
-
-@dataclass(frozen=True)
-class Table:
-    """Columns, and rows in groups. The first column holds names, the others numbers."""
-
-    name: str
-    title: str
-    caption: str
-    header: tuple[str, ...]
-    groups: tuple[Group, ...]
-    references: frozenset[int] = frozenset()  # columns of somebody else's results
-
-    @property
-    def rows(self) -> Iterator[tuple[Cell, ...]]:
-        return (row for group in self.groups for row in group.rows)
 
 
 def grouped(comparison: Comparison, *, proving: bool) -> list[tuple[str, list[Planner]]]:
@@ -65,7 +33,7 @@ def grouped(comparison: Comparison, *, proving: bool) -> list[tuple[str, list[Pl
         learned = [p for p in wanted if p.network is not None and p.settings == settings]
         groups.append((f"Learned, {settings_label(settings)}" if settings else "Learned", learned))
     others = [p for p in wanted if p.family is Family.LEARNED and p.network is None]
-    groups.append(("Learned before", others))
+    groups.append(("Learned beforehand", others))
     return [(title, planners) for title, planners in groups if planners]
 
 
