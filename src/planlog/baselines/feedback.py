@@ -55,10 +55,12 @@ def _without_loops(arcs: Arcs, deadline: float) -> tuple[Nodes, int]:
     for first, second in np.argwhere(np.triu(arcs & arcs.T)).tolist():
         hitting.add((first, second))
     while bound < len(search.best) and (seconds := deadline - time.monotonic()) > 0:
-        answer = hitting.solve(bound, seconds)
+        # HiGHS looks at the clock only now and then, so a part of the time is kept from it.
+        answer = hitting.solve(bound, 0.8 * seconds)
         bound = min(max(bound, answer.bound), len(search.best))
-        if answer.values is None:
-            break  # the time is over
+        if not answer.finished:
+            search.improve(2000, bound, deadline)
+            break
         search.complete(answer.values)
         new = [hitting.add(cycle) for cycle in light_cycles(arcs, answer.values)]
         if hitting.whole:
@@ -176,7 +178,8 @@ def _on_cycles(arcs: Arcs, nodes: Nodes) -> Nodes:
 
 @dataclass(frozen=True)
 class _Answer:
-    values: Weights | None  # how much of each node is taken; None if that is not known
+    finished: bool
+    values: Weights  # how much of each node is taken; only if HiGHS has finished
     bound: int  # on the number of nodes
 
 
@@ -229,21 +232,17 @@ class _HittingSet:
 
     def solve(self, bound: int, seconds: float) -> _Answer:
         """The fewest nodes; as few as a bound that is known already are not looked for further."""
-        status = self._highspy.HighsModelStatus
         self._solver.setOptionValue("time_limit", min(seconds, 1e9))
         if self.whole:
             self._solver.setOptionValue("objective_target", bound + 0.5)
         self._solver.run()
+        status = self._highspy.HighsModelStatus
+        finished = self._solver.getModelStatus() in (status.kOptimal, status.kObjectiveTarget)
         information = self._solver.getInfo()
         if self.whole:
             proved = information.mip_dual_bound
-        elif self._solver.getModelStatus() == status.kOptimal:
-            proved = information.objective_function_value
         else:
-            proved = 0.0
+            proved = information.objective_function_value if finished else 0.0
         bound = math.ceil(proved - 10 * _TOLERANCE) if math.isfinite(proved) else 0
-        feasible = self._highspy.SolutionStatus.kSolutionStatusFeasible
-        if information.primal_solution_status != feasible:
-            return _Answer(None, bound)
         values = np.clip(np.array(self._solver.getSolution().col_value), 0, 1)
-        return _Answer(values.round() if self.whole else values, bound)
+        return _Answer(finished, values.round() if self.whole else values, bound)
