@@ -142,6 +142,8 @@ def _of_solution(job: Job, folder: Path, task: Task, solution: Solution) -> Reco
         solution.status,
         objects=len(task.objects),
         seconds=solution.seconds,
+        cpu_seconds=solution.cpu_seconds,
+        memory=solution.memory,
         optimal=solution.optimal,
         lower_bound=solution.lower_bound,
         message=solution.message,

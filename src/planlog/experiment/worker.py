@@ -28,7 +28,7 @@ from typing import IO
 from planlog.errors import PlanlogError
 from planlog.experiment.jobs import Job
 from planlog.experiment.work import do
-from planlog.processes import Limits, Stop, Usage, watch
+from planlog.processes import Limits, Stop, Usage, die_with_parent, watch
 from planlog.results import RECORDS, Record, RecordFile, Status
 
 IDLE_SECONDS = 60.0
@@ -87,7 +87,12 @@ def run(job: Job, folder: Path) -> Record:
             output.seek(0)
             record = _of_failure(job, usage, output.read().decode(errors="replace"))
             record = replace(record, seconds=time.monotonic() - begin)
-    return replace(record, started=started, cpu_seconds=usage.cpu_seconds, memory=usage.memory)
+    return replace(
+        record,
+        started=started,
+        cpu_seconds=record.cpu_seconds or usage.cpu_seconds,
+        memory=record.memory or usage.memory,
+    )
 
 
 def _is_wanted() -> bool:
@@ -108,6 +113,7 @@ def _child(job: Job, folder: Path, answer: IO[bytes], output: IO[bytes]) -> None
     """Do the job, answer, and end; never returns."""
     code = 1
     try:
+        die_with_parent()
         os.setsid()
         with open(os.devnull, "rb") as nothing:  # noqa: PTH123 (a device)
             os.dup2(nothing.fileno(), 0)
