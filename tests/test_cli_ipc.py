@@ -222,7 +222,6 @@ def test_nothing_to_learn(planlog: Run, files: tuple[Path, ...], tmp_path: Path)
     code, out, err = planlog("learn", tmp_path / "dk", *files, "--policy", rules)
     assert code == 0
     assert "there is nothing to learn" in err
-    assert "so the rules are used alone" in err
     assert "the same as dk.1" in out
     assert Model.read(tmp_path / "dk").rules == rules.read_text()
     assert sorted(assert_whole(tmp_path / "dk")) == [1]
@@ -286,6 +285,30 @@ def test_scores_of_two_planners(new: list[float | None], old: list[float | None]
         if cost is None and i < both:
             more = [*new[:i], 1.0, *new[i + 1 :]]
             assert scores(more, old)[0] > ours
+
+
+def test_models_are_judged_by_the_tasks_that_time_allows(
+    planlog: Run, files: tuple[Path, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from planlog.learn import Learned
+
+    solved, out_of_time = Outcome.SOLVED, Outcome.TIME_LIMIT
+    ends = [solved, out_of_time, solved, solved, Outcome.STEP_LIMIT, solved, out_of_time]
+
+    def executed(*_: Any, time_limit: float, **__: Any) -> PlanResult:
+        assert 0 < time_limit <= 60
+        return PlanResult(ends.pop(0), (), 7.0, True, 7, 0, 0.0)
+
+    monkeypatch.setattr("planlog.execution.execute", executed)
+    monkeypatch.setattr(
+        "planlog.learn.learn", lambda rules, *_, **__: Learned(rules_alone(rules), False, {})
+    )
+    code, out, _ = planlog("learn", tmp_path / "dk", *files, "--trainings", 1)
+    assert (code, ends) == (0, [])
+    lines = out.splitlines()
+    assert "dk.1: the rules alone; plans for 1 of 1 task, cost 7, " in lines[0]
+    assert "dk.2: trained briefly, score 1.00 to 1.00; plans for 2 of 3 tasks, cost 14" in lines[1]
+    assert "not better: trained with 1 layer, seed 0, score 1.00 to 1.00; plans" in lines[2]
 
 
 def test_half_the_cost_is_twice_as_good() -> None:

@@ -53,8 +53,10 @@ actions.
 # What plans are compared by, when models are: a search that goes on where the best action leads
 # back, up to so many steps.
 STEPS = 2_000
-# After a signal, a model is judged for so many seconds at most.
-GRACE = 5.0
+# A model is judged for so many seconds at most, by the tasks that it can be tried on meanwhile; and
+# if a signal has come.
+SECONDS = 60.0
+SECONDS_LEFT = 5.0
 
 
 def learn(
@@ -182,10 +184,10 @@ def _learn(
         except NothingToLearnError as error:
             if training.is_brief:
                 continue
-            say(f"note: {error}; so the rules are used alone")
+            say(f"note: {error}")
             return
         if learned.interrupted:
-            knowledge.offer(learned.model, f"{training.name}, interrupted", GRACE)
+            knowledge.offer(learned.model, f"{training.name}, interrupted", SECONDS_LEFT)
         else:
             knowledge.offer(learned.model, training.name)
 
@@ -243,7 +245,7 @@ class Knowledge:
         self._costs = self._judge(self._best)
         self._tell(number(self._file, 1).name, "the rules alone", self._costs)
 
-    def offer(self, model: Model, name: str, seconds: float | None = None) -> None:
+    def offer(self, model: Model, name: str, seconds: float = SECONDS) -> None:
         """Write the model if it is better than the last one, as far as the seconds allow to say."""
         costs = self._judge(model, seconds)
         new, old = scores(costs, self._costs)
@@ -263,17 +265,17 @@ class Knowledge:
         emit(f"{self._file}: the same as {number(self._file, self._number).name}")
 
     def _write(self, model: Model) -> None:
+        model.write(number(self._file, self._number + 1))
         self._number += 1
-        model.write(number(self._file, self._number))
         self._best = model
 
-    def _judge(self, model: Model, seconds: float | None = None) -> list[float | None]:
+    def _judge(self, model: Model, seconds: float = SECONDS) -> list[float | None]:
         """The cost of its plan for each task, None where it finds none; fewer if time is short."""
         import numpy as np
 
         from planlog.execution import Outcome, execute
 
-        deadline = None if seconds is None else time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         policy = model.policy(self._domain)
         costs: list[float | None] = []
         for task in self._tasks:
@@ -282,7 +284,7 @@ class Knowledge:
                 task,
                 rng=np.random.default_rng(0),
                 max_steps=STEPS,
-                time_limit=None if deadline is None else max(0.0, deadline - time.monotonic()),
+                time_limit=max(0.0, deadline - time.monotonic()),
                 avoid_revisits=True,
             )
             if result.outcome is Outcome.MEMORY_LIMIT:
