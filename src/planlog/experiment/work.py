@@ -132,7 +132,8 @@ def _exact(job: Job, folder: Path) -> Record:
     solve = exact(task.domain.name)
     if solve is None:
         raise LookupError(f"there is no exact method for the domain '{task.domain.name}'")
-    left = None if job.seconds is None else job.seconds - (time.monotonic() - start)
+    # The solver of integer programs looks at the clock only now and then.
+    left = None if job.seconds is None else 0.7 * (job.seconds - (time.monotonic() - start))
     solution = solve(task, time_limit=left)
     return _of_solution(job, folder, task, replace(solution, seconds=time.monotonic() - start))
 
