@@ -105,6 +105,14 @@ def test_generated_tasks_as_breadth_first_search(number: int) -> None:
             "(have_image a red) (have_image b red) (have_image b blue)",
             9,
         ),
+        # Each phase could end in the target of the other, but only one of them is first.
+        (READY.replace("(power_avail t)", ""), "(have_image b red) (have_image a blue)", 10),
+        # Phase i could save a turn both as the first and as the last, but there is phase j.
+        (
+            "(pointing s a) (pointing t d) (power_avail s)",
+            "(have_image d red) (have_image b blue) (pointing s d)",
+            10,
+        ),
         # On from the start, and calibrated or not.
         ("(pointing s d) (pointing t d) (power_on i) (calibrated i)", "(have_image d red)", 1),
         ("(pointing s d) (pointing t d) (power_on i)", "(have_image a red)", 3),
