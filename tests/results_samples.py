@@ -18,7 +18,8 @@ from typing import Any
 
 from planlog.metrics import compare
 from planlog.report import report
-from planlog.report.figures import Figure, all_figures
+from planlog.report.figure import Figure
+from planlog.report.figures import all_figures
 from planlog.results import RECORDS, Family, Record, Status, read_records
 
 DOMAINS = {"blocksworld": 1.0, "ferry": 0.8, "rover": 0.7, "satellite": 0.6}

@@ -25,7 +25,8 @@ from planlog.metrics import Planner, compare
 from planlog.report import FORMATS, html, lab, latex, markdown, report
 from planlog.report.document import Document, write
 from planlog.report.drawing import draw, house_style, paint
-from planlog.report.figures import Figure, all_figures, pli_figure
+from planlog.report.figure import Figure
+from planlog.report.figures import all_figures, pli_figure
 from planlog.report.naming import number, seconds
 from planlog.report.published import published_npli
 from planlog.report.table import Cell, Group, Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -55,6 +55,15 @@ class Comparison:
             for planner in self.planners
             for domain in self.domains
         }
+
+    @property
+    def records(self) -> Iterator[Record]:
+        """All that count."""
+        for domain in self.domains:
+            yield from self.trainings[domain]
+            for task in self.tasks[domain]:
+                for runs in task.runs.values():
+                    yield from runs
 
     @property
     def contradictions(self) -> list[TaskRuns]:

@@ -1,7 +1,7 @@
 """Reports: from the records of an experiment to tables, figures and pages.
 
 Results are only read. The files follow the way: `document` says what there is to say, with
-`tables` and `figures` as plain values; `markdown`, `html`, `latex` and `drawing` give these their
+`tables` and `figures` (with `learning`) as plain values; `markdown`, `html`, `latex` and `drawing` give these their
 form, `lab` writes them for the tools of others, and `files` puts it all together.
 """
 

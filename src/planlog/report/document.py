@@ -10,7 +10,8 @@ from typing import Any
 
 from planlog.metrics import Comparison
 from planlog.report import tables
-from planlog.report.figures import Figure, all_figures
+from planlog.report.figure import Figure
+from planlog.report.figures import all_figures
 from planlog.report.naming import (
     domain_label,
     duration,
@@ -130,6 +131,8 @@ def _is_empty(item: Item) -> bool:
 
 def warnings(comparison: Comparison) -> Iterator[str]:
     """What a reader of the numbers should know before all else."""
+    if nothing := [domain for domain in comparison.domains if not comparison.tasks[domain]]:
+        yield f"Nothing has been run yet in {', '.join(map(domain_label, nothing))}."
     if missing := [row for row in tables.runs_table(comparison).rows if _is_partial(row)]:
         yield (
             f"These results are not complete: of {plural(len(comparison.planners), 'planner')}, "
@@ -172,7 +175,7 @@ def _summary(comparison: Comparison, about: Mapping[str, Any]) -> Iterator[Item]
         f"{plural(trainings, 'training')}."
     )
     yield from warnings(comparison)
-    yield _duration(list(_records(comparison)))
+    yield _duration(list(comparison.records))
     parts = about.get("commands")
     commands = [c for c in parts if isinstance(c, dict)] if isinstance(parts, list) else []
     if lines := dict.fromkeys(str(c["command"]) for c in commands if "command" in c):
@@ -237,7 +240,7 @@ _MESSAGES = 20  # of failed runs; more say nothing new
 def _runs(comparison: Comparison) -> Iterator[Item]:
     yield tables.runs_table(comparison)
     yield tables.endings_table(comparison)
-    failed = [record for record in _records(comparison) if record.status in _MISTAKES]
+    failed = [record for record in comparison.records if record.status in _MISTAKES]
     if failed:
         # One of each kind.
         kinds: dict[tuple[str, str], list[Record]] = {}
@@ -250,14 +253,6 @@ def _runs(comparison: Comparison) -> Iterator[Item]:
 
 
 _MISTAKES = (Status.FAILED, Status.INVALID)
-
-
-def _records(comparison: Comparison) -> Iterator[Record]:
-    for domain in comparison.domains:
-        yield from comparison.trainings[domain]
-        for task in comparison.tasks[domain]:
-            for runs in task.runs.values():
-                yield from runs
 
 
 def _told(records: list[Record]) -> str:

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from planlog.report.figures import Figure, Panel
+from planlog.report.figure import Figure, Panel
 
 _SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -195,7 +195,9 @@ _MARKERS = 12  # of a line at most, where points are dense
 
 def _paint_lines(axes: Axes, panel: Panel, styles: dict[str, Style]) -> None:
     if not panel.lines:
-        axes.text(0.5, 0.5, "no runs yet", transform=axes.transAxes, ha="center", color="#5a5a5a")
+        axes.text(0.5, 0.5, "nothing yet", transform=axes.transAxes, ha="center", color="#5a5a5a")
+        axes.grid(visible=False)
+        axes.set_xticks([])
         return
     for order, line in enumerate(panel.lines):
         style = styles[line.label]

@@ -1,4 +1,4 @@
-"""The figures of a report, as values that can be drawn (or tested, or read out)."""
+"""The figures of a report."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import re
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from planlog.metrics import Comparison, Planner, TaskRuns, is_solved, length_of, pli
+from planlog.report.figure import NAN, Bar, Figure, Line, Panel, Part, in_columns
+from planlog.report.learning import learning_figures
 from planlog.report.naming import (
     all_settings,
     domain_label,
@@ -18,68 +20,7 @@ from planlog.report.naming import (
     seconds,
     settings_label,
 )
-from planlog.results import Family, Record, Status
-
-NAN = math.nan
-
-
-@dataclass(frozen=True)
-class Line:
-    """Points (x, y) in order; where y is not a number the line has a gap."""
-
-    label: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    learned: bool = False  # dotted
-    low: tuple[float, ...] = ()  # the band around the line, if any
-    high: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A range from low to high."""
-
-    row: str
-    label: str
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of the x-axis with a name, from `start` to `end`."""
-
-    label: str
-    start: float
-    end: float
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One pair of axes: either lines or bars."""
-
-    title: str = ""
-    x_label: str = ""
-    y_label: str = ""
-    lines: tuple[Line, ...] = ()
-    bars: tuple[Bar, ...] = ()
-    x_log: bool = False
-    y_log: bool = False
-    y_range: tuple[float, float] | None = None
-    parts: tuple[Part, ...] = ()
-    ticks: tuple[tuple[float, str], ...] = ()
-    note: str = ""  # of what the axes do not show
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Panels in rows of equal length (filled up with empty ones), with one legend for all."""
-
-    name: str  # of the file, without its ending
-    caption: str
-    description: str  # for those who do not see it
-    panels: tuple[tuple[Panel, ...], ...]
-    share_y: bool = False  # the panels of a row have the same scale
+from planlog.results import Family
 
 
 def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
@@ -160,8 +101,7 @@ def _within(panel: Panel, low: float, high: float) -> Panel:
         least = min((y for y in line.y if not math.isnan(y)), default=low)
         if least < low:
             below.append(f"{line.label}: down to {number(least, 0)}")
-    values = {**panel.__dict__, "y_range": (low, high), "note": "\n".join(below)}
-    return Panel(**values)
+    return replace(panel, y_range=(low, high), note="\n".join(below))
 
 
 def _parts(tasks: Sequence[TaskRuns]) -> Iterator[Part]:
@@ -218,84 +158,6 @@ def objects_figure(comparison: Comparison) -> Figure | None:
     )
 
 
-_COLUMNS = 4  # more would be wider than a page
-
-
-def _in_columns(rows: Sequence[Sequence[Panel]]) -> tuple[tuple[Panel, ...], ...]:
-    """Rows of a panel for each domain, broken where they are too long."""
-    columns = min(_COLUMNS, len(rows[0]))
-    broken = []
-    for start in range(0, len(rows[0]), columns):
-        for row in rows:
-            part = row[start : start + columns]
-            broken.append((*part, *[Panel()] * (columns - len(part))))
-    return tuple(broken)
-
-
-def learning_figures(comparison: Comparison) -> Iterator[Figure]:
-    """Loss and accuracy by epochs: a figure for each of the settings, a column for each domain."""
-    domains = [domain for domain in comparison.domains if comparison.trainings[domain]]
-    for settings in all_settings(comparison):
-        rows: list[list[Panel]] = [[], []]
-        for row, key in zip(rows, ("loss", "accuracy"), strict=True):
-            for domain in domains:
-                lines = tuple(_curves(comparison, domain, settings, key))
-                title = domain_label(domain) if key == "loss" else ""
-                row.append(Panel(title, "epoch", key, lines, y_log=key == "loss"))
-        if not any(panel.lines for row in rows for panel in row):
-            continue
-        last = (f"{top.title}: {_last(panel.lines)}" for top, panel in zip(*rows, strict=True))
-        yield Figure(
-            f"learning-{settings}" if settings else "learning",
-            f"Learning curves, {settings_label(settings)}: loss and accuracy (states in which the "
-            "action with the highest score is optimal). Mean over the seeds; the band reaches "
-            "from the least to the greatest value.",
-            f"Line charts of loss and accuracy by epochs. Last accuracies: {'; '.join(last)}.",
-            _in_columns(rows),
-            share_y=True,
-        )
-
-
-def _curves(comparison: Comparison, domain: str, settings: str, key: str) -> Iterator[Line]:
-    for planner in comparison.planners:
-        if planner.network is not None and planner.settings == settings:
-            records = [r for r in comparison.trainings[domain] if r.planner == planner.name]
-            if line := _curve(planner_label(planner), records, key):
-                yield line
-
-
-_POINTS = 250  # of a curve; more cannot be seen
-
-
-def _curve(label: str, records: Sequence[Record], key: str) -> Line | None:
-    curves = [
-        [NAN if value is None else float(value) for value in values]
-        for record in records
-        if record.status is Status.TRAINED and (values := (record.training or {}).get(key))
-    ]
-    if not curves:
-        return None
-    length = max(map(len, curves))
-    epochs = range(0, length, max(1, math.ceil(length / _POINTS)))
-    known = {}
-    for epoch in epochs:
-        values = [c[epoch] for c in curves if epoch < len(c) and math.isfinite(c[epoch])]
-        if values:
-            known[epoch] = values
-    return Line(
-        label,
-        tuple(map(float, known)),
-        tuple(map(statistics.fmean, known.values())),
-        learned=True,
-        low=tuple(map(min, known.values())) if len(curves) > 1 else (),
-        high=tuple(map(max, known.values())) if len(curves) > 1 else (),
-    )
-
-
-def _last(lines: Iterable[Line]) -> str:
-    return ", ".join(f"{line.label} {number(line.y[-1], 3)}" for line in lines if line.y)
-
-
 def time_figure(comparison: Comparison) -> Figure | None:
     """Seconds over the number of objects: a column for each domain, a row for each settings."""
     rows = []
@@ -315,7 +177,7 @@ def time_figure(comparison: Comparison) -> Figure | None:
         "Time until the end of runs that found a plan, over the number of objects of the task; a "
         "mean over the seeds, and over tasks with equally many objects.",
         f"Line charts, both scales logarithmic. {' '.join(told)}",
-        _in_columns(rows),
+        in_columns(rows),
         share_y=True,
     )
 

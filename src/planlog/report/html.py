@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 
 from planlog.report.document import Document, Item, Listing
-from planlog.report.figures import Figure
+from planlog.report.figure import Figure
 from planlog.report.table import Cell, Table
 
 _STYLE = """

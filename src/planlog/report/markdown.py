@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from planlog.report.document import Document, Listing
-from planlog.report.figures import Figure
+from planlog.report.figure import Figure
 from planlog.report.table import Cell, Table
 
 

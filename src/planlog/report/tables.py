@@ -252,10 +252,8 @@ def runs_table(comparison: Comparison) -> Table:
         return texts
 
     seeds: dict[str, set[int | None]] = {planner.name: set() for planner in comparison.planners}
-    for tasks in comparison.tasks.values():
-        for task in tasks:
-            for planner, runs in task.runs.items():
-                seeds[planner].update(run.seed for run in runs)
+    for record in comparison.records:
+        seeds[record.planner].add(record.seed)
     return Table(
         "runs",
         "Runs",
