@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planlog import Domain, Policy
+from planlog import Domain, Policy, domains
 from planlog.cli import main
 from planlog.cli.ipc_learn import rules_alone, scores
 from planlog.cli.ipc_plan import TEMPERATURES
@@ -120,6 +120,15 @@ def learned(files: tuple[Path, ...], tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture
+def rules(files: tuple[Path, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Knowledge that there is without learning."""
+    policy = Policy.read(domains.policy_path("ferry"), Domain.read(files[0]))
+    dk = tmp_path_factory.mktemp("rules") / "dk"
+    rules_alone(policy).write(dk)
+    return dk
+
+
+@pytest.fixture
 def no_training(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it does not matter whether something is learned, which takes time."""
 
@@ -182,7 +191,8 @@ def test_knowledge_gets_better_and_ends_as_dk(learned: Path, files: tuple[Path, 
         for file in found.values()
     ]
     for old, new in pairwise(costs):
-        assert sum(new) <= sum(old)
+        ours, theirs = scores(new, old)
+        assert ours >= theirs
     first, last = Model.read(found[1]), Model.read(learned)
     assert first.training == {"note": "the rules alone"}
     assert not any(weight.any() for weight in first.weights.values())
@@ -194,7 +204,7 @@ def test_knowledge_gets_better_and_ends_as_dk(learned: Path, files: tuple[Path, 
 def test_what_it_says(learned: Path) -> None:
     lines = (learned.parent / "printed").read_text().splitlines()
     assert lines[0].startswith("dk.1: the rules alone; plans for 3 of 3 tasks, cost ")
-    assert lines[1].startswith("dk.2: trained briefly, score 3.00 to ")
+    assert "trained briefly, score " in lines[1]
     assert "trained with 1 layer, seed 5, score " in lines[2]
     assert "trained with 2 layers, seed 5, score " in lines[3]
     last = max(numbered(learned))
@@ -443,10 +453,10 @@ def test_the_memory_limit_of_learning(
 
 
 def test_plans_are_valid_and_nothing_else_is_written(
-    planlog: Run, learned: Path, files: tuple[Path, ...], tmp_path: Path
+    planlog: Run, rules: Path, files: tuple[Path, ...], tmp_path: Path
 ) -> None:
     for task in files[1:]:
-        code, out, err = planlog("plan", learned, files[0], task, tmp_path / "plan")
+        code, out, err = planlog("plan", rules, files[0], task, tmp_path / "plan")
         assert (code, out) == (0, "")
         assert re.match(r"learned policy: solved: \d+ actions, .*, valid, plan in ", err)
         report = validate_files(files[0], task, tmp_path / "plan")
@@ -456,7 +466,7 @@ def test_plans_are_valid_and_nothing_else_is_written(
 
 
 def test_the_highest_number_is_taken_where_there_is_no_dk(
-    planlog: Run, learned: Path, files: tuple[Path, ...], tmp_path: Path
+    planlog: Run, rules: Path, files: tuple[Path, ...], tmp_path: Path
 ) -> None:
     arguments = (files[0], files[1], tmp_path / "plan")
     code, _, err = planlog("plan", tmp_path / "dk", *arguments)
@@ -465,20 +475,20 @@ def test_the_highest_number_is_taken_where_there_is_no_dk(
     for name in ("dk.2", "dk.9", "dk.010"):
         (tmp_path / name).write_text("no model")
     assert planlog("plan", tmp_path / "dk", *arguments)[0] == 31
-    (tmp_path / "dk.10").write_bytes(learned.read_bytes())
+    (tmp_path / "dk.10").write_bytes(rules.read_bytes())
     assert planlog("plan", tmp_path / "dk", *arguments)[0] == 0
     (tmp_path / "dk").write_text("no model")
     assert planlog("plan", tmp_path / "dk", *arguments)[0] == 31
 
 
 def test_plans_of_an_earlier_run_are_removed(
-    planlog: Run, learned: Path, files: tuple[Path, ...], tmp_path: Path
+    planlog: Run, rules: Path, files: tuple[Path, ...], tmp_path: Path
 ) -> None:
     for name in ("plan", "plan.1", "plan.13", "plan.txt"):
         (tmp_path / name).write_text("(fly)\n; cost = 1 (unit cost)\n")
-    assert planlog("plan", learned, files[0], tmp_path / "none.pddl", tmp_path / "plan")[0] == 31
+    assert planlog("plan", rules, files[0], tmp_path / "none.pddl", tmp_path / "plan")[0] == 31
     assert (tmp_path / "plan.13").exists()
-    assert planlog("plan", learned, files[0], files[1], tmp_path / "plan")[0] == 0
+    assert planlog("plan", rules, files[0], files[1], tmp_path / "plan")[0] == 0
     assert sorted(file.name for file in tmp_path.iterdir()) == ["plan", "plan.txt"]
     assert validate_files(files[0], files[1], tmp_path / "plan").valid
 
@@ -507,10 +517,10 @@ def test_better_plans_have_numbers(planlog: Run, rooms: tuple[Path, Path], tmp_p
 
 
 def test_signals_end_the_search_for_better_plans(
-    learned: Path, files: tuple[Path, ...], tmp_path: Path
+    rules: Path, files: tuple[Path, ...], tmp_path: Path
 ) -> None:
     plan = tmp_path / "plan"
-    with process("plan", learned, files[0], files[1], plan, "--anytime") as planning:
+    with process("plan", rules, files[0], files[1], plan, "--anytime") as planning:
         wait_for(plan)
         planning.send_signal(signal.SIGTERM)
         out, err = planning.communicate(timeout=60)
@@ -577,7 +587,7 @@ def test_a_goal_that_nothing_reaches(
 
 def test_a_plan_that_is_not_valid_never_appears(
     planlog: Run,
-    learned: Path,
+    rules: Path,
     files: tuple[Path, ...],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -587,7 +597,7 @@ def test_a_plan_that_is_not_valid_never_appears(
         return replace(result, actions=result.actions[:-1])
 
     monkeypatch.setattr("planlog.execution.execute", wrong)
-    code, _, err = planlog("plan", learned, files[0], files[1], tmp_path / "plan")
+    code, _, err = planlog("plan", rules, files[0], files[1], tmp_path / "plan")
     assert code == 35
     assert "NOT VALID" in err
     assert list(tmp_path.iterdir()) == []
@@ -671,7 +681,7 @@ def test_mistakes(
     code: int,
     message: str,
     planlog: Run,
-    learned: Path,
+    rules: Path,
     files: tuple[Path, ...],
     tmp_path: Path,
 ) -> None:
@@ -682,7 +692,7 @@ def test_mistakes(
         "(define (domain ferry) (:requirements :durative-actions) (:predicates (p)))"
     )
     before = set(tmp_path.iterdir())
-    names = {"here": tmp_path, "dk": learned, "domain": files[0], "task": files[1]}
+    names = {"here": tmp_path, "dk": rules, "domain": files[0], "task": files[1]}
     found, out, err = planlog(*(word.format(**names) for word in arguments.split()))
     assert (found, out) == (code, ""), err
     assert message.format(**names) in err
@@ -691,7 +701,7 @@ def test_mistakes(
 
 def test_learning_needs_torch_but_planning_does_not(
     planlog: Run,
-    learned: Path,
+    rules: Path,
     files: tuple[Path, ...],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -700,13 +710,13 @@ def test_learning_needs_torch_but_planning_does_not(
     code, _, err = planlog("learn", tmp_path / "dk", *files)
     assert code == 36
     assert "learning needs torch: pip install 'planlog[train]'" in err
-    assert planlog("plan", learned, files[0], files[1], tmp_path / "plan")[0] == 0
+    assert planlog("plan", rules, files[0], files[1], tmp_path / "plan")[0] == 0
 
 
 def test_knowledge_of_a_file_that_was_cut_short(
-    planlog: Run, learned: Path, files: tuple[Path, ...], tmp_path: Path
+    planlog: Run, rules: Path, files: tuple[Path, ...], tmp_path: Path
 ) -> None:
-    data = learned.read_bytes()
+    data = rules.read_bytes()
     for length in (0, 7, 100, len(data) // 2, len(data) - 1):
         (tmp_path / "dk").write_bytes(data[:length])
         with pytest.raises(ModelError):
