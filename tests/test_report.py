@@ -465,11 +465,7 @@ def test_thirty_thousand_records_take_seconds(tmp_path: Path) -> None:
     splits = (("easy", 5, 29), ("medium", 35, 146), ("hard", 160, 488))
     write_results(tmp_path, sample_records(splits=splits, tasks=84), workers=4)
     start = time.process_time()
-    made = report(tmp_path, TEXTS)
-    texts = time.process_time() - start
-    assert made.runs > 30_000
-    start = time.process_time()
-    assert len(report(tmp_path).files) == len(made.files) + 17
-    everything = time.process_time() - start
+    made = report(tmp_path)
     # On a machine that does nothing else it is half of that.
-    assert texts < 6 and everything < 20, (texts, everything)
+    assert time.process_time() - start < 20
+    assert made.runs > 30_000 and len(made.files) == 6 + 2 * 8 + 1
