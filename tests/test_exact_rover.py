@@ -167,6 +167,12 @@ def test_generated_tasks_as_breadth_first_search(number: int) -> None:
         # y is seen from a only, the camera can be calibrated at b only.
         (READY, "(communicated_image_data y low)", 6),
         (READY, "(communicated_image_data y low) (communicated_image_data y high)", 11),
+        # By way of d first, as c has to be the last.
+        (
+            f"{READY} (at_soil_sample d)",
+            "(communicated_image_data y low) (communicated_soil_data d)",
+            9,
+        ),
         (f"{READY} (calibrated i r)", "(communicated_image_data y low)", 3),
         (f"{READY} (have_image r y low)", "(communicated_image_data y low)", 2),
         # The lander is seen only from where the camera is calibrated: back to b at the end.
