@@ -135,9 +135,9 @@ def warnings(comparison: Comparison) -> Iterator[str]:
         yield f"Nothing has been run yet in {', '.join(map(domain_label, nothing))}."
     if missing := [row for row in tables.runs_table(comparison).rows if _is_partial(row)]:
         yield (
-            f"These results are not complete: of {plural(len(comparison.planners), 'planner')}, "
-            f"{len(missing)} have not been run on every task yet (see the table of all runs). "
-            "Sums and means are of what is there."
+            "These results are not complete: not yet run on every task are "
+            f"{len(missing)} of {plural(len(comparison.planners), 'planner')} (see the table of all "
+            "runs). Sums and means are of what is there."
         )
     if comparison.replaced:
         yield (

@@ -73,7 +73,7 @@ def _pli_panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str)
     if len(near) == 1:
         low = min(everything)
     # A planner far below would press all others into one line: it is shown down to this only.
-    low = max(min(everything), low - (high - low))
+    low = max(min(everything), low - 0.5 * (high - low))
     margin = 0.06 * (high - low)
     return Panel(
         title=settings_label(settings) if settings else "",
