@@ -339,7 +339,7 @@ def test_signals_end_learning_in_good_order(
         assert not dk.exists()
         learning.send_signal(number)
         learning.send_signal(number)  # as a driver does that signals the group and the process
-        out, err = learning.communicate(timeout=60)
+        out, err = learning.communicate(timeout=120)
     assert (learning.returncode, err) == (code, "")
     found = assert_whole(dk)
     assert dk.read_bytes() == found[len(found)].read_bytes()
@@ -523,7 +523,7 @@ def test_signals_end_the_search_for_better_plans(
     with process("plan", rules, files[0], files[1], plan, "--anytime") as planning:
         wait_for(plan)
         planning.send_signal(signal.SIGTERM)
-        out, err = planning.communicate(timeout=60)
+        out, err = planning.communicate(timeout=120)
     assert (planning.returncode, out) == (0, "")
     assert "Traceback" not in err
     for file in (plan, *numbered(plan).values()):
@@ -542,10 +542,31 @@ def test_signals_end_planning_without_a_plan(
         while (tmp_path / "plan").exists() and time.monotonic() < deadline:
             time.sleep(0.01)  # it goes when planning begins
         planning.send_signal(number)
-        out, err = planning.communicate(timeout=60)
+        out, err = planning.communicate(timeout=120)
     assert (planning.returncode, out) == (code, "")
     assert err == "planlog: no plan: interrupted\n"
     assert not list(tmp_path.glob("*plan*"))
+
+
+def test_planning_ends_though_a_library_ignores_the_interrupt(
+    planlog: Run,
+    endless: tuple[Path, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    interruptible: None,
+) -> None:
+    calls = []
+
+    def ignoring(*arguments: Any, **options: Any) -> PlanResult:
+        calls.append(options)
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        return execute(*arguments, **options)
+
+    monkeypatch.setattr("planlog.execution.execute", ignoring)
+    code, _, _ = planlog("plan", *endless, tmp_path / "plan", "--time-limit", 30)
+    assert code == 143
+    assert len(calls) == 1
 
 
 def test_limits_of_planning(
