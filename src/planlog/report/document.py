@@ -136,8 +136,8 @@ def warnings(comparison: Comparison) -> Iterator[str]:
     if missing := [row for row in tables.runs_table(comparison).rows if _is_partial(row)]:
         yield (
             "These results are not complete: not yet run on every task are "
-            f"{len(missing)} of {plural(len(comparison.planners), 'planner')} (see the table of all "
-            "runs). Sums and means are of what is there."
+            f"{len(missing)} of {plural(len(comparison.planners), 'planner')} (see the table of "
+            "all runs). Sums and means are of what is there."
         )
     if comparison.replaced:
         yield (
