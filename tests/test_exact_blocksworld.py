@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from exact_reference import SHIPPED, check_all_states, method, optimum, shortest, solved
 from planlog import domains
+from planlog.baselines.blocksworld.feedback import light_cycles, minimum_feedback_set
 from planlog.baselines.exact import DOMAINS, MissingSolverError, UnsuitableTaskError, exact
-from planlog.baselines.feedback import light_cycles, minimum_feedback_set
 from planlog.results import Status
 from planlog.task import Domain
 

@@ -11,7 +11,7 @@ from planlog.baselines.solution import Solution
 from planlog.errors import PlanlogError
 from planlog.task import Action, Domain, Task
 
-# Each has a module of its name in this package with a function `solve`.
+# Each has a module or package of its name here, with a function `solve`.
 DOMAINS = ("blocksworld", "ferry", "rover", "satellite")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from planlog.baselines.rover_problem import Image, Problem, Rover
+from planlog.baselines.rover.problem import Image, Problem, Rover
 
 Item = TypeVar("Item", bound=Hashable)
 Slot = TypeVar("Slot", bound=Hashable)

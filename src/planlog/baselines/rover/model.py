@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from planlog.baselines.integer import IntegerProgram
-from planlog.baselines.rover_conflicts import Conflict
-from planlog.baselines.rover_problem import Image, Problem, Rover, Sample
-from planlog.baselines.rover_tours import Hints, inside
+from planlog.baselines.rover.conflicts import Conflict
+from planlog.baselines.rover.problem import Image, Problem, Rover, Sample
+from planlog.baselines.rover.tours import Hints, inside
 
 _Terms = list[tuple[int, int]]  # factor, variable
 

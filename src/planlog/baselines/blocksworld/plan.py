@@ -25,6 +25,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
+from planlog.baselines.blocksworld.feedback import Arcs, minimum_feedback_set
 from planlog.baselines.exact import (
     UnsuitableTaskError,
     as_actions,
@@ -33,7 +34,6 @@ from planlog.baselines.exact import (
     goal_atoms,
     split_atom,
 )
-from planlog.baselines.feedback import Arcs, minimum_feedback_set
 from planlog.baselines.solution import Found, Solution
 from planlog.results import Status
 from planlog.task import Action, Task

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planlog.baselines.rover_problem import Image, Problem, Rover
-from planlog.baselines.rover_search import Kind, find_order, kind_of
+from planlog.baselines.rover.problem import Image, Problem, Rover
+from planlog.baselines.rover.search import Kind, find_order, kind_of
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from planlog.baselines.rover_orders import Stretch, matching, options
-from planlog.baselines.rover_problem import Image, Problem, Sample
+from planlog.baselines.rover.orders import Stretch, matching, options
+from planlog.baselines.rover.problem import Image, Problem, Sample
 
 # Waypoints of each kind that are tried for a pair of visits to be added.
 _TRIED = 5

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from planlog.baselines.exact import as_actions
 from planlog.baselines.integer import Clock
-from planlog.baselines.rover_conflicts import Conflict, order_or_conflict
-from planlog.baselines.rover_model import Model
-from planlog.baselines.rover_problem import Image, Problem, Sample, read
-from planlog.baselines.rover_search import TooLarge
-from planlog.baselines.rover_tours import Hints, Impossible, Take, Tours, complete
+from planlog.baselines.rover.conflicts import Conflict, order_or_conflict
+from planlog.baselines.rover.model import Model
+from planlog.baselines.rover.problem import Image, Problem, Sample, read
+from planlog.baselines.rover.search import TooLarge
+from planlog.baselines.rover.tours import Hints, Impossible, Take, Tours, complete
 from planlog.baselines.solution import Found, Solution
 from planlog.results import Status
 from planlog.task import Task

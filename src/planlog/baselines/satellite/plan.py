@@ -14,7 +14,7 @@ from planlog.baselines.exact import (
     split_atom,
 )
 from planlog.baselines.integer import Clock
-from planlog.baselines.satellite_phases import Choice, Image, Model, Phase, Problem, Satellite
+from planlog.baselines.satellite.phases import Choice, Image, Model, Phase, Problem, Satellite
 from planlog.baselines.solution import Found, Solution
 from planlog.results import Status
 from planlog.task import Task

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from planlog.baselines.rover_orders import matching
-from planlog.baselines.rover_problem import Image, Problem, Rover
+from planlog.baselines.rover.orders import matching
+from planlog.baselines.rover.problem import Image, Problem, Rover
 
 # States that are looked at before a search is given up.
 _STATES = 20_000
