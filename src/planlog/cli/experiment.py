@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-import json
-import os
-import platform
 import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -143,6 +139,7 @@ def experiment(
     _need_packages(bool(trained), _words(planners), cluster)
     with user_errors(as_json), catch_signals() as signals:
         from planlog.experiment import suite
+        from planlog.experiment.description import describe
         from planlog.experiment.jobs import plan_jobs
         from planlog.experiment.runner import run
         from planlog.processes import Limits
@@ -174,7 +171,7 @@ def experiment(
             )
         )
         done = _records(out)
-        _describe(out, chosen)
+        describe(out, shlex.join(["planlog", *sys.argv[1:]]), chosen)
         try:
             with (
                 _executor(cluster, workers) as (executor, processors),
@@ -321,36 +318,6 @@ def _executor(cluster: str | None, workers: int | None) -> Iterator[tuple[Execut
         number = workers or available_processors()
         with local_executor(number) as executor:
             yield executor, number
-
-
-def _describe(out: Path, suites: list[Suite]) -> None:
-    """Add to `experiment.json` what is run now, and where."""
-    from planlog.execution import write_whole
-    from planlog.model import present_versions
-    from planlog.parallel import available_processors
-
-    file = out / "experiment.json"
-    commands: list[dict[str, Any]] = []
-    if file.exists():
-        try:
-            commands = json.loads(file.read_bytes())["commands"]
-        except (ValueError, KeyError, TypeError):
-            raise bad_usage(f"{file} is not what an experiment writes") from None
-    commands.append(
-        {
-            "command": shlex.join(["planlog", *sys.argv[1:]]),
-            "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "domains": [s.domain for s in suites],
-            "splits": list(dict.fromkeys(test.split for s in suites for test in s.tests)),
-            "versions": present_versions(),
-            "machine": {
-                "processors": available_processors(),
-                "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-                "system": platform.platform(),
-            },
-        }
-    )
-    write_whole(file, json.dumps({"commands": commands}, indent=2) + "\n")
 
 
 def _outcome(

@@ -1,0 +1,53 @@
+"""`experiment.json`: which commands have made the results of a folder, and where."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from planlog.execution import write_whole
+from planlog.experiment.suite import Suite
+from planlog.model import present_versions
+from planlog.parallel import available_processors
+from planlog.results import ResultsError
+
+FILE = "experiment.json"
+
+
+def describe(folder: Path, command: str, suites: Sequence[Suite]) -> None:
+    """Add a command that begins now."""
+    file = folder / FILE
+    commands = [*_earlier(file), _description(command, suites)]
+    write_whole(file, json.dumps({"commands": commands}, indent=2) + "\n")
+
+
+def _description(command: str, suites: Sequence[Suite]) -> dict[str, Any]:
+    return {
+        "command": command,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "domains": [suite.domain for suite in suites],
+        "splits": list(dict.fromkeys(test.split for suite in suites for test in suite.tests)),
+        "versions": present_versions(),
+        "machine": {
+            "processors": available_processors(),
+            "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+            "system": platform.platform(),
+        },
+    }
+
+
+def _earlier(file: Path) -> list[dict[str, Any]]:
+    if not file.exists():
+        return []
+    try:
+        commands = json.loads(file.read_bytes())["commands"]
+        if isinstance(commands, list):
+            return commands
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise ResultsError(f"{file} is not what an experiment writes")
