@@ -61,6 +61,7 @@ def learn(
     settings: LearningSettings,
     *,
     seed: int = 0,
+    workers: int | None = None,
     resume: Mapping[str, npt.NDArray[Any]] | None = None,
     on_stage: Callable[[Stage, int], None] | None = None,
     on_epoch: OnEpoch | None = None,
@@ -68,8 +69,9 @@ def learn(
 ) -> Learned:
     """Learn which of the actions that the rules allow are best, from the states of small tasks.
 
-    The result depends on the tasks, settings and seed only. A KeyboardInterrupt during training
-    gives the best model so far.
+    The result depends on the tasks, settings and seed only. State spaces are expanded by so many
+    `workers`, one for each processor by default. A KeyboardInterrupt during training gives the best
+    model so far.
     """
     start = time.monotonic()
 
@@ -81,6 +83,7 @@ def learn(
         limit=settings.limit,
         max_tasks=settings.max_tasks,
         max_states=settings.max_states,
+        workers=workers,
         on_progress=told(Stage.SPACES),
     )
     policy = template(rules, settings.template)

@@ -178,6 +178,7 @@ def _learn(
                     tasks,
                     training.settings,
                     seed=training.seed,
+                    workers=1,
                     on_stage=progress.on_stage,
                     on_epoch=on_epoch,
                 )

@@ -55,7 +55,7 @@ def _train(job: Job, folder: Path) -> Record:
     )
     start = time.monotonic()
     assert job.seed is not None
-    model = learn(rules, tasks, settings, seed=job.seed).model
+    model = learn(rules, tasks, settings, seed=job.seed, workers=1).model
     file = folder / job.files["model"]
     file.parent.mkdir(parents=True, exist_ok=True)
     model.write(file)
