@@ -46,18 +46,8 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
         address = json.loads(file.read_text())["address"]
         for number in (1, 2):
             place = str(tmp_path / f"worker-{number}")
-            workers.append(
-                start(
-                    "dask_worker",
-                    address,
-                    "--nthreads",
-                    "1",
-                    "--no-nanny",
-                    "--no-dashboard",
-                    "--local-directory",
-                    place,
-                )  # fmt: skip
-            )
+            options = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
+            workers.append(start("dask_worker", address, *options, "--local-directory", place))
         yield address, workers
     finally:
         for process in (*workers, scheduler):
