@@ -376,11 +376,23 @@ def _supervise(report: int, caller: int, limits: Limits, argv: list[str]) -> Non
         usage = replace(usage, cpu_seconds=total.ru_utime + total.ru_stime)
         # Peaks between two looks. The system counts the memory that a process had before it
         # became another program, so that a peak like the supervisor's own says nothing.
-        if total.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
+        if _bytes(total.ru_maxrss) > _own_peak():
             usage = replace(usage, memory=max(usage.memory, _bytes(total.ru_maxrss)))
         answer = asdict(usage) | {"stopped": usage.stopped and usage.stopped.value}
     with contextlib.suppress(BrokenPipeError):
         os.write(report, json.dumps(answer).encode())
+
+
+def _own_peak() -> int:
+    """Most bytes that this program has held, without what its process held as another program."""
+    try:
+        with open("/proc/self/status", "rb") as file:  # noqa: PTH123 (as above)
+            for line in file:
+                if line.startswith(b"VmHWM:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return _bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def die_with_parent() -> None:
