@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from planlog.results import Status, read_records
+from waiting import wait_until
 
 
 def start(module: str, *arguments: str) -> subprocess.Popen[bytes]:
@@ -22,15 +22,6 @@ def start(module: str, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
-
-
-def wait_until(condition, seconds: float = 60.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from marked_processes import MARK, alive
 from planlog import domains
 from planlog.cli import main
 from planlog.experiment import suite
@@ -25,6 +26,7 @@ from planlog.experiment.jobs import is_done, plan_jobs
 from planlog.processes import Limits
 from planlog.results import Family, Record, RecordFile, ResultsError, Status, read_records
 from planlog.validate import validate_files
+from waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -249,36 +251,19 @@ Start = Callable[..., subprocess.Popen[bytes]]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts an experiment; whatever a test that fails leaves running ends with it."""
+    """Starts an experiment, all of whose processes are marked with the test's folder; whatever a
+    test that fails leaves running ends with it."""
 
     def run(*arguments: str | Path) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "planlog", "experiment", *map(str, arguments)]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        marked = os.environ | {MARK: str(tmp_path)}
+        return subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=marked
+        )
 
     yield run
-    for process in descendants(str(tmp_path)):
+    for process in alive(str(tmp_path)):
         os.kill(process, signal.SIGKILL)
-
-
-def descendants(mark: str) -> list[int]:
-    """Processes with this text in their command line, such as the path of their results."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark in place.joinpath("cmdline").read_text() and int(place.name) != os.getpid():
-                found.append(int(place.name))
-        except OSError:
-            continue
-    return found
-
-
-def wait_until(condition, seconds: float = 20.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @pytest.mark.slow
@@ -296,7 +281,7 @@ def test_a_kill_loses_nothing_and_repeats_nothing(ipc: Path, tmp_path: Path, sta
         time.sleep(rng.random() * 0.3)
         process.send_signal(rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
         code = process.wait()
-        assert wait_until(lambda: not descendants(str(out))), "something is still running"
+        assert wait_until(lambda: not alive(str(tmp_path))), "something is still running"
         now = safe_lines(out)
         assert all(record in now for record in before)
         before = now
@@ -327,14 +312,14 @@ def test_ctrl_c_ends_everything_and_says_how_to_go_on(
     (endless / "policy.dl").write_text("sail(A, B) :- location(A), location(B).\n")
     out = tmp_path / "out"
     process = start("--tasks", endless, "-o", out, "--layers", "none", "--planners", "none")
-    assert wait_until(lambda: len(descendants(str(out))) >= 3)
+    assert wait_until(lambda: len(alive(str(tmp_path))) >= 3)
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert b"goes on" in err
     assert b"Traceback" not in err
-    assert wait_until(lambda: not descendants(str(out)), 5)
+    assert wait_until(lambda: not alive(str(tmp_path)), 5)
 
 
 # --- Records -----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import Protocol
@@ -86,6 +87,16 @@ def split_atom(atom: str) -> tuple[str, ...]:
     if "(" in inside or ")" in inside or not inside.strip():
         raise ValueError(atom)
     return tuple(inside.split())
+
+
+def initial_atoms(task: Task) -> Iterator[tuple[str, ...]]:
+    """All atoms of the initial state."""
+    return map(split_atom, task.atoms(task.initial, static=True))
+
+
+def impossible(task: Task, reason: str) -> UnsuitableTaskError:
+    """To be raised for an initial state that no task of the domain can have."""
+    return UnsuitableTaskError(f"task '{task.name}', initial state: {reason}")
 
 
 def goal_atoms(task: Task, predicates: dict[str, int]) -> list[tuple[str, ...]]:

@@ -28,12 +28,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from planlog.baselines.exact import (
-    UnsuitableTaskError,
     as_actions,
     check_costs,
     check_domain,
     goal_atoms,
-    split_atom,
+    impossible,
+    initial_atoms,
 )
 from planlog.baselines.solution import Found, Solution
 from planlog.results import Status
@@ -259,29 +259,27 @@ def _initial(task: Task) -> _Initial:
     cars: dict[str, str] = {}
     ferry: list[str] = []
     empty = False
-
-    def wrong(reason: str) -> UnsuitableTaskError:
-        return UnsuitableTaskError(f"task '{task.name}', initial state: {reason}")
-
-    for atom in map(split_atom, task.atoms(task.initial, static=True)):
+    for atom in initial_atoms(task):
         match atom:
             case ("empty-ferry",):
                 empty = True
             case ("at-ferry", place):
                 ferry.append(place)
             case (_, car, *_) if car in cars:
-                raise wrong(f"{car} is at two places")
+                raise impossible(task, f"{car} is at two places")
             case ("at", car, place):
                 cars[car] = place
             case ("on", car):
                 cars[car] = _ABOARD
     if len(ferry) != 1:
-        raise wrong(f"the ferry has to be at one location, not at {len(ferry)}")
+        raise impossible(task, f"the ferry has to be at one location, not at {len(ferry)}")
     for name, kind in task.objects.items():
         if task.domain.is_subtype(kind, "car") and name not in cars:
-            raise wrong(f"{name} is nowhere")
+            raise impossible(task, f"{name} is nowhere")
     if list(cars.values()).count(_ABOARD) != (not empty):
-        raise wrong("'empty-ferry' has to say whether a car is aboard, and only one can be")
+        raise impossible(
+            task, "'empty-ferry' has to say whether a car is aboard, and only one can be"
+        )
     return _Initial(cars, ferry[0])
 
 

@@ -18,7 +18,7 @@ from planlog.cli.exits import (
     warn,
 )
 from planlog.cli.files import check_writable, choose_policy
-from planlog.cli.limits import Interrupts, memory_errors, memory_limit
+from planlog.cli.limits import Interrupts, MemoryLimit, TimeLimit, memory_errors, memory_limit
 from planlog.cli.numbered import number, remove
 from planlog.cli.progress import TrainingProgress
 from planlog.cli.train import need
@@ -76,13 +76,8 @@ def learn(
     trainings: Annotated[
         int, typer.Option(metavar="N", min=1, help="Networks to train, with 1 and 2 layers.")
     ] = 4,
-    time_limit: Annotated[
-        float | None, typer.Option(metavar="SECONDS", min=0, help="End after this time.")
-    ] = None,
-    megabytes: Annotated[
-        int | None,
-        typer.Option("--memory-limit", metavar="MB", min=1, help="End above this much memory."),
-    ] = None,
+    time_limit: TimeLimit = None,
+    megabytes: MemoryLimit = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the first weights.")] = 0,
 ) -> None:
     check_writable(dk, "DK")

@@ -14,7 +14,7 @@ import typer
 
 from planlog.cli.exits import ExitCode, say, user_errors, warn
 from planlog.cli.files import check_writable
-from planlog.cli.limits import Interrupts, memory_limit, remaining
+from planlog.cli.limits import Interrupts, MemoryLimit, TimeLimit, memory_limit, remaining
 from planlog.cli.numbered import number, numbered, remove
 from planlog.cli.solve import exit_code, is_valid, summary
 
@@ -69,13 +69,8 @@ def plan(
     anytime: Annotated[
         bool, typer.Option("--anytime", help="Go on to look for better plans.")
     ] = False,
-    time_limit: Annotated[
-        float | None, typer.Option(metavar="SECONDS", min=0, help="End after this time.")
-    ] = None,
-    megabytes: Annotated[
-        int | None,
-        typer.Option("--memory-limit", metavar="MB", min=1, help="End above this much memory."),
-    ] = None,
+    time_limit: TimeLimit = None,
+    megabytes: MemoryLimit = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what is drawn.")] = 0,
 ) -> None:
     start = time.monotonic()

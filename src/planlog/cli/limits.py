@@ -9,10 +9,21 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Self
+from types import FrameType
+from typing import Annotated, Self
+
+import typer
 
 from planlog.cli.exits import ExitCode, signal_code
+
+# Options of commands that end with the best they have.
+TimeLimit = Annotated[
+    float | None, typer.Option(metavar="SECONDS", min=0, help="End after this time.")
+]
+MemoryLimit = Annotated[
+    int | None,
+    typer.Option("--memory-limit", metavar="MB", min=1, help="End above this much memory."),
+]
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
 _OUT_OF_TIME = (signal.SIGALRM, signal.SIGXCPU)
@@ -45,12 +56,7 @@ class Interrupts:
             signal.setitimer(signal.ITIMER_REAL, max(self._seconds, 1e-6))  # 0 would mean never
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in self._before.items():
             signal.signal(number, handler)

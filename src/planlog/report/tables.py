@@ -207,37 +207,31 @@ def longer_table(comparison: Comparison) -> Table:
 
 
 def time_table(comparison: Comparison) -> Table:
-    def cells(planner: Planner) -> list[str]:
-        found = [comparison.measures[planner.name, domain] for domain in comparison.domains]
-        return [
-            NONE if m.seconds is None else f"{seconds(m.seconds.mean)} / {seconds(m.most_seconds)}"
-            for m in found
-        ]
+    def cell(m: Measures) -> str:
+        if m.seconds is None:
+            return NONE
+        return f"{seconds(m.seconds.mean)} / {seconds(m.most_seconds)}"
 
-    return Table(
-        "time",
-        "Time",
-        "Of the runs that found a plan, from start to end: mean / longest.",
-        ("Planner", *map(domain_label, comparison.domains)),
-        _rows(comparison, cells),
-    )
+    about = "Of the runs that found a plan, from start to end: mean / longest."
+    return _usage_table(comparison, "time", "Time", about, cell)
 
 
 def memory_table(comparison: Comparison) -> Table:
-    def cells(planner: Planner) -> list[str]:
-        found = [comparison.measures[planner.name, domain] for domain in comparison.domains]
-        return [
-            NONE if m.memory is None else f"{megabytes(m.memory)} / {megabytes(m.most_memory)}"
-            for m in found
-        ]
+    def cell(m: Measures) -> str:
+        return NONE if m.memory is None else f"{megabytes(m.memory)} / {megabytes(m.most_memory)}"
 
-    return Table(
-        "memory",
-        "Memory",
-        "Most memory held at once by the runs that found a plan: mean / most.",
-        ("Planner", *map(domain_label, comparison.domains)),
-        _rows(comparison, cells),
-    )
+    about = "Most memory held at once by the runs that found a plan: mean / most."
+    return _usage_table(comparison, "memory", "Memory", about, cell)
+
+
+def _usage_table(
+    comparison: Comparison, name: str, title: str, about: str, cell: Callable[[Measures], str]
+) -> Table:
+    def cells(planner: Planner) -> list[str]:
+        return [cell(comparison.measures[planner.name, domain]) for domain in comparison.domains]
+
+    domains = map(domain_label, comparison.domains)
+    return Table(name, title, about, ("Planner", *domains), _rows(comparison, cells))
 
 
 def runs_table(comparison: Comparison) -> Table:

@@ -27,12 +27,12 @@ import numpy as np
 
 from planlog.baselines.blocksworld.feedback import Arcs, minimum_feedback_set
 from planlog.baselines.exact import (
-    UnsuitableTaskError,
     as_actions,
     check_costs,
     check_domain,
     goal_atoms,
-    split_atom,
+    impossible,
+    initial_atoms,
 )
 from planlog.baselines.solution import Found, Solution
 from planlog.results import Status
@@ -222,18 +222,14 @@ def _initial(task: Task) -> dict[str, str]:
     places: dict[str, str] = {}
     clear: set[str] = set()
     arm_empty = False
-
-    def wrong(reason: str) -> UnsuitableTaskError:
-        return UnsuitableTaskError(f"task '{task.name}', initial state: {reason}")
-
-    for atom in map(split_atom, task.atoms(task.initial, static=True)):
+    for atom in initial_atoms(task):
         match atom:
             case ("arm-empty",):
                 arm_empty = True
             case ("clear", block):
                 clear.add(block)
             case (_, block, *_) if block in places:
-                raise wrong(f"{block} is at two places")
+                raise impossible(task, f"{block} is at two places")
             case ("on", block, below):
                 places[block] = below
             case ("on-table", block):
@@ -242,20 +238,20 @@ def _initial(task: Task) -> dict[str, str]:
                 places[block] = _HAND
     for block in task.objects:
         if block not in places:
-            raise wrong(f"{block} is nowhere")
+            raise impossible(task, f"{block} is nowhere")
     upon = [place for place in places.values() if place != _TABLE]
     if len(upon) != len(set(upon)):
-        raise wrong("two blocks are at the same place")
+        raise impossible(task, "two blocks are at the same place")
     if arm_empty == (_HAND in upon):
-        raise wrong("'arm-empty' has to say whether the arm holds a block")
+        raise impossible(task, "'arm-empty' has to say whether the arm holds a block")
     taken = set(upon) | {block for block, place in places.items() if place == _HAND}
     for block in task.objects:
         if (block in clear) == (block in taken):
-            raise wrong(f"'clear' has to say whether something can be put on {block}")
+            raise impossible(task, f"'clear' has to say whether something can be put on {block}")
     try:
         list(_bottom_up(places))
     except CycleError:
-        raise wrong("blocks stand on each other in a circle") from None
+        raise impossible(task, "blocks stand on each other in a circle") from None
     return {block: places[block] for block in task.objects}
 
 

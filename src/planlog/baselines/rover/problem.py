@@ -12,7 +12,7 @@ from planlog.baselines.exact import (
     check_costs,
     check_shipped,
     goal_atoms,
-    split_atom,
+    initial_atoms,
 )
 from planlog.task import Task
 
@@ -112,7 +112,7 @@ class _Facts:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.rows: dict[str, list[tuple[str, ...]]] = defaultdict(list)
-        for atom in sorted(map(split_atom, task.atoms(task.initial, static=True))):
+        for atom in sorted(initial_atoms(task)):
             self.rows[atom[0]].append(atom[1:])
 
     def lists(self, predicate: str) -> dict[str, list[str]]:

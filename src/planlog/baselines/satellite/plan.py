@@ -11,7 +11,7 @@ from planlog.baselines.exact import (
     check_costs,
     check_shipped,
     goal_atoms,
-    split_atom,
+    initial_atoms,
 )
 from planlog.baselines.integer import Clock
 from planlog.baselines.satellite.phases import Choice, Image, Model, Phase, Problem, Satellite
@@ -54,8 +54,7 @@ def _read(task: Task) -> Problem | None:
     check_shipped(task.domain, "satellite")
     check_costs(task)
     facts: dict[str, list[tuple[str, ...]]] = defaultdict(list)
-    for atom in task.atoms(task.initial, static=True):
-        name, *arguments = split_atom(atom)
+    for name, *arguments in initial_atoms(task):
         facts[name].append(tuple(arguments))
     wanted = goal_atoms(task, {"have_image": 2, "pointing": 2})
     goals: dict[str, str] = {}
