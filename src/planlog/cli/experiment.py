@@ -55,7 +55,6 @@ any other. Other options add other runs to the same results.
 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM.
 """
 
-ANYTIME = ("lama",)
 EXACT = "exact"
 
 
@@ -289,8 +288,8 @@ def _configurations(
             if exact(name) is not None:
                 yield kinds.Exact()
         else:
-            planner(wanted, scorpion=scorpion)  # an error now, if it is not there
-            yield kinds.Planner(wanted, anytime_limit if wanted in ANYTIME else None)
+            found = planner(wanted, scorpion=scorpion)  # an error now, if it is not there
+            yield kinds.Planner(wanted, anytime_limit if found.anytime else None)
 
 
 def _records(out: Path) -> dict[str, Record]:
