@@ -274,6 +274,12 @@ void Walk::jump(const std::vector<StateChange>& changes) {
     cost_ = 0;
 }
 
+std::span<const StateChange> Walk::changes(size_t step) const {
+    const size_t begin = journal_[step].begin;
+    const size_t end = step + 1 < journal_.size() ? journal_[step + 1].begin : changes_.size();
+    return std::span(changes_).subspan(begin, end - begin);
+}
+
 // --- What the policy derives ---------------------------------------------------
 
 std::vector<AtomId> Walk::state() const {
@@ -316,6 +322,12 @@ const ObjectId* Walk::arguments(ActionRow action) const {
     return model_.relation(*model_.program().find_action(action.action)).values(action.row);
 }
 
+GroundAction Walk::ground(ActionRow action) const {
+    const ObjectId* values = arguments(action);
+    const size_t arity = model_.task().domain->actions[index(action.action)].parameters.size();
+    return {action.action, {values, values + arity}};
+}
+
 bool Walk::derives(ActionId action, const ObjectId* arguments) const {
     const auto relation = model_.program().find_action(action);
     return relation && model_.relation(*relation).holds(arguments);
@@ -325,11 +337,7 @@ std::vector<GroundAction> Walk::actions() const {
     std::vector<ActionRow> rows;
     append_actions(rows);
     std::vector<GroundAction> actions;
-    for (ActionRow row : rows) {
-        const ObjectId* values = arguments(row);
-        const size_t arity = model_.task().domain->actions[index(row.action)].parameters.size();
-        actions.push_back({row.action, {values, values + arity}});
-    }
+    for (ActionRow row : rows) actions.push_back(ground(row));
     return actions;
 }
 
@@ -358,10 +366,13 @@ bool Walk::sample(uint64_t key, GroundAction& chosen) const {
     return true;
 }
 
-double Walk::gumbel(ActionRow action, uint64_t key) const {
+uint64_t Walk::hash(ActionRow action, uint64_t key) const {
     const size_t arity = model_.task().domain->actions[index(action.action)].parameters.size();
-    const uint64_t hash = hash_of(key, index(action.action), arguments(action), arity);
-    const double uniform = (static_cast<double>(hash >> 11) + 0.5) * 0x1p-53;
+    return hash_of(key, index(action.action), arguments(action), arity);
+}
+
+double Walk::gumbel(ActionRow action, uint64_t key) const {
+    const double uniform = (static_cast<double>(hash(action, key) >> 11) + 0.5) * 0x1p-53;
     return -std::log(-std::log(uniform));
 }
 

@@ -48,6 +48,8 @@ class Walk {
     bool has_conditional_effects(ActionId action) const;
     // Goes to the state that differs by these changes; from there on, steps are counted anew.
     void jump(const std::vector<StateChange>& changes);
+    // What a step has changed: only atoms that had another value before.
+    std::span<const StateChange> changes(size_t step) const;
 
     size_t steps() const { return journal_.size(); }
     double cost() const { return cost_; }
@@ -61,11 +63,25 @@ class Walk {
     std::vector<GroundAction> actions() const;
     // The same as rows of the actions' relations, for those who ask often.
     void append_actions(std::vector<ActionRow>& actions) const;
+    // Calls visit(action) for each of them, in an order that depends on the way here.
+    template <class Visitor>
+    void visit_actions(Visitor visit) const {
+        for (size_t i = 0; i < action_relations_.size(); ++i) {
+            const Relation& relation = model_.relation(action_relations_[i]);
+            const Index& all = relation.index(action_indexes_[i]);
+            for (Row row = relation.first(action_indexes_[i], nullptr); row != no_row;
+                 row = all.next(row))
+                visit(ActionRow{action_ids_[i], row});
+        }
+    }
     const ObjectId* arguments(ActionRow action) const;
+    GroundAction ground(ActionRow action) const;
     bool derives(ActionId action, const ObjectId* arguments) const;
     // A uniformly random derived action: the one whose hash with the key is least. So
     // it does not depend on the order in which actions were derived.
     bool sample(uint64_t key, GroundAction& chosen) const;
+    // Depends on what the action is, not on the number of its row.
+    uint64_t hash(ActionRow action, uint64_t key) const;
     // A number drawn from the standard Gumbel distribution, by the action and the key. The
     // action for which score + number is highest is drawn by the softmax of the scores.
     double gumbel(ActionRow action, uint64_t key) const;

@@ -12,5 +12,6 @@ void bind_walks(nb::module_& m);
 void bind_spaces(nb::module_& m);
 void bind_circuits(nb::module_& m);
 void bind_graphs(nb::module_& m);
+void bind_searches(nb::module_& m);
 
 }  // namespace planlog

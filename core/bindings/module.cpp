@@ -18,4 +18,5 @@ NB_MODULE(_core, m) {
     bind_spaces(m);
     bind_circuits(m);
     bind_graphs(m);
+    bind_searches(m);
 }

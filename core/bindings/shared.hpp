@@ -74,6 +74,21 @@ nb::ndarray<nb::numpy, const T> as_view(const std::vector<T>& values) {
     return nb::ndarray<nb::numpy, const T>(values.data(), {values.size()});
 }
 
+// --- Actions -------------------------------------------------------------------
+
+inline nb::tuple as_python(const GroundAction& action) {
+    return nb::make_tuple(index(action.action), nb::tuple(nb::cast(action.arguments)));
+}
+
+inline void check_action(const Task& task, uint32_t action,
+                         const std::vector<uint32_t>& arguments) {
+    const auto& actions = task.domain->actions;
+    if (action >= actions.size() || arguments.size() != actions[action].parameters.size())
+        throw nb::value_error("no such action");
+    for (uint32_t argument : arguments)
+        if (argument >= task.objects.size()) throw nb::value_error("no such object");
+}
+
 // --- Work ----------------------------------------------------------------------
 
 // Stops an evaluation when its time is up or a signal handler has raised.

@@ -51,13 +51,13 @@ class SharedWalk : public Guarded {
     }
     nb::list actions() const {
         nb::list result;
-        for (const GroundAction& action : usable().actions()) result.append(as_tuple(action));
+        for (const GroundAction& action : usable().actions()) result.append(as_python(action));
         return result;
     }
     std::optional<nb::tuple> sample(uint64_t key) const {
         GroundAction action;
         if (!usable().sample(key, action)) return std::nullopt;
-        return as_tuple(action);
+        return as_python(action);
     }
     // From here on, actions have scores: the values of their atoms.
     void attach(std::shared_ptr<SharedNetwork> network) {
@@ -75,7 +75,7 @@ class SharedWalk : public Guarded {
     nb::list scores() {
         nb::list result;
         for (const auto& [action, score] : scored())
-            result.append(nb::make_tuple(as_tuple(action), score));
+            result.append(nb::make_tuple(as_python(walk_->ground(action)), score));
         return result;
     }
     // The action with the highest score or, with a temperature, one drawn with probabilities
@@ -95,7 +95,7 @@ class SharedWalk : public Guarded {
             highest = value;
         }
         if (!chosen) return std::nullopt;
-        return as_tuple(*chosen);
+        return as_python(walk_->ground(*chosen));
     }
     // The values of a relation's atoms: objects, values.
     nb::tuple values(uint32_t id) {
@@ -202,11 +202,7 @@ class SharedWalk : public Guarded {
     }
     void check(uint32_t action, const std::vector<uint32_t>& arguments) const {
         usable();
-        const auto& actions = task_->task.domain->actions;
-        if (action >= actions.size() || arguments.size() != actions[action].parameters.size())
-            throw nb::value_error("no such action");
-        for (uint32_t argument : arguments)
-            if (argument >= task_->task.objects.size()) throw nb::value_error("no such object");
+        check_action(task_->task, action, arguments);
     }
     void attach_again() {
         evaluation_.emplace(network_->network);
@@ -230,14 +226,6 @@ class SharedWalk : public Guarded {
             }
         });
         return result;
-    }
-    nb::tuple as_tuple(ActionRow action) const {
-        const ObjectId* values = walk_->arguments(action);
-        const size_t arity = task_->task.domain->actions[index(action.action)].parameters.size();
-        return as_tuple(GroundAction{action.action, {values, values + arity}});
-    }
-    static nb::tuple as_tuple(const GroundAction& action) {
-        return nb::make_tuple(index(action.action), nb::tuple(nb::cast(action.arguments)));
     }
 
     std::shared_ptr<SharedTask> task_;

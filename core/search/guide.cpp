@@ -1,0 +1,37 @@
+#include "guide.hpp"
+
+namespace planlog {
+
+Guide::Guide(const Task& task, AtomTable& atoms, const Program& program, const Network* network)
+    : walk_(task, atoms, program) {
+    if (!network) return;
+    evaluation_.emplace(*network);
+    walk_.model().track_derivations();
+}
+
+const std::vector<ScoredAction>& Guide::scored() {
+    scored_.clear();
+    Model& model = walk_.model();
+    if (evaluation_) evaluation_->update(model);
+    walk_.visit_actions([&](ActionRow action) {
+        float score = 0;
+        if (evaluation_)
+            score =
+                *evaluation_->value(model, *model.program().find_action(action.action), action.row);
+        scored_.push_back({action, score});
+    });
+    return scored_;
+}
+
+std::optional<ActionRow> Guide::best(uint64_t key) {
+    std::optional<ScoredAction> best;
+    for (const ScoredAction& one : scored())
+        if (!best || one.score > best->score ||
+            (one.score == best->score &&
+             walk_.hash(one.action, key) < walk_.hash(best->action, key)))
+            best = one;
+    if (!best) return std::nullopt;
+    return best->action;
+}
+
+}  // namespace planlog

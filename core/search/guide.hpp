@@ -1,0 +1,36 @@
+// A policy at work in a task: where it is, and how good it finds each action that it derives.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "../network/network.hpp"
+#include "../walk.hpp"
+
+namespace planlog {
+
+struct ScoredAction {
+    ActionRow action;
+    float score;
+};
+
+class Guide {
+  public:
+    // Without a network all actions are equally good.
+    Guide(const Task& task, AtomTable& atoms, const Program& program, const Network* network);
+
+    Walk& walk() { return walk_; }
+    const Walk& walk() const { return walk_; }
+    // The derived actions of the present state with their scores, in any order. They are valid
+    // until the walk goes on.
+    const std::vector<ScoredAction>& scored();
+    // The one with the highest score; of equal ones it depends on the key which.
+    std::optional<ActionRow> best(uint64_t key);
+
+  private:
+    Walk walk_;
+    std::optional<Evaluation> evaluation_;
+    std::vector<ScoredAction> scored_;
+};
+
+}  // namespace planlog

@@ -1,0 +1,345 @@
+#include "improver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace planlog {
+
+namespace {
+
+constexpr uint32_t none = UINT32_MAX;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Improver::Improver(const Task& task, AtomTable& atoms, const Program& program,
+                   const Network* network, Settings settings)
+    : guide_(task, atoms, program, network),
+      settings_(settings),
+      random_(settings.seed),
+      first_with_(task.domain->actions.size()),
+      parity_(task.domain->predicates.size()) {}
+
+void Improver::start(std::span<const AtomId> state, const std::vector<GroundAction>& plan) {
+    guide_.walk().start(state);
+    plan_.clear();
+    changes_.clear();
+    base_ = 0;
+    adopt(plan);
+}
+
+// --- The plan ------------------------------------------------------------------
+
+void Improver::adopt(const std::vector<GroundAction>& plan) {
+    if (!plan_.empty()) go_to(0);
+    Walk& walk = guide_.walk();
+    std::vector<Step> steps;
+    std::vector<StateChange> changes;
+    for (const GroundAction& action : plan) {
+        if (!walk.is_applicable(action.action, action.arguments.data()))
+            throw std::invalid_argument("an action of the plan is not applicable");
+        steps.push_back({action, no_row, walk.cost(), changes.size(), walk.fingerprint(), 1});
+        walk.apply(action.action, action.arguments.data());
+        const auto changed = walk.changes(walk.steps() - 1);
+        changes.insert(changes.end(), changed.begin(), changed.end());
+    }
+    if (walk.goals_left() > 0) throw std::invalid_argument("the plan does not lead to a goal");
+    cost_ = walk.cost();
+    plan_ = std::move(steps);
+    changes_ = std::move(changes);
+    base_ = plan_.size();
+    walk.jump({});
+    index_plan();
+    forget_trials();
+}
+
+void Improver::index_plan() {
+    const Model& model = guide_.walk().model();
+    for (auto& rows : first_with_) std::fill(rows.begin(), rows.end(), none);
+    next_with_.assign(plan_.size(), none);
+    done_in_.assign(plan_.size(), 0);
+    step_of_.clear();
+    for (size_t i = plan_.size(); i-- > 0;) {
+        Step& step = plan_[i];
+        step_of_.emplace(step.state[0], static_cast<uint32_t>(i));
+        const auto relation = model.program().find_action(step.action.action);
+        if (step.row == no_row && relation)
+            step.row = model.relation(*relation).find(step.action.arguments.data());
+        if (step.row == no_row) continue;
+        auto& rows = first_with_[index(step.action.action)];
+        if (step.row >= rows.size()) rows.resize(step.row + 1, none);
+        next_with_[i] = rows[step.row];
+        rows[step.row] = static_cast<uint32_t>(i);
+    }
+}
+
+void Improver::forget_trials() {
+    tried_.clear();
+    for (Step& step : plan_) step.weight = 1;
+}
+
+std::vector<GroundAction> Improver::plan() const {
+    std::vector<GroundAction> actions;
+    for (const Step& step : plan_) actions.push_back(step.action);
+    return actions;
+}
+
+std::vector<AtomId> Improver::state(size_t step) {
+    go_to(step);
+    return guide_.walk().state();
+}
+
+// An atom has changed if the number of its changes on the way is odd, in whatever direction.
+void Improver::go_to(size_t step) {
+    Walk& walk = guide_.walk();
+    net_.clear();
+    const auto pass = [&](std::span<const StateChange> changes) {
+        for (const StateChange& change : changes) {
+            auto& rows = parity_[index(change.predicate)];
+            if (change.row >= rows.size()) rows.resize(change.row + 1, 0);
+            rows[change.row] ^= 1;
+            net_.push_back(change);
+        }
+    };
+    for (size_t i = 0; i < walk.steps(); ++i) pass(walk.changes(i));
+    const auto offset = [&](size_t i) {
+        return i < plan_.size() ? plan_[i].changes : changes_.size();
+    };
+    const size_t low = offset(std::min(base_, step)), high = offset(std::max(base_, step));
+    pass(std::span(changes_).subspan(low, high - low));
+    size_t kept = 0;
+    for (const StateChange& change : net_) {
+        uint8_t& odd = parity_[index(change.predicate)][change.row];
+        if (!odd) continue;
+        odd = 0;
+        net_[kept++] = {change.predicate, change.row,
+                        !walk.model().state(change.predicate).is_true(change.row)};
+    }
+    net_.resize(kept);
+    walk.jump(net_);
+    base_ = step;
+}
+
+// --- Trials --------------------------------------------------------------------
+
+std::optional<size_t> Improver::draw_step() {
+    double total = 0;
+    for (const Step& step : plan_) total += step.weight;
+    if (!(total > 0)) return std::nullopt;
+    double draw = uniform() * total;
+    size_t last = 0;
+    for (size_t i = 0; i < plan_.size(); ++i) {
+        if (plan_[i].weight <= 0) continue;
+        last = i;
+        if (draw < plan_[i].weight) break;
+        draw -= plan_[i].weight;
+    }
+    return last;
+}
+
+// Where the walk is: one of the actions that were not tried, drawn by the scores. What is known of
+// a step's weight is too high at first; none is drawn as often as that requires.
+std::optional<ActionRow> Improver::draw_action(size_t at) {
+    Walk& walk = guide_.walk();
+    Step& step = plan_[at];
+    const uint64_t key = random_();
+    const auto& scored = guide_.scored();
+    float highest = -std::numeric_limits<float>::infinity();
+    for (const ScoredAction& one : scored) highest = std::max(highest, one.score);
+    double all = 0, untried = 0, best = -infinite;
+    std::optional<ActionRow> drawn;
+    for (const auto& [action, score] : scored) {
+        const double value = (score - highest) / settings_.temperature;
+        all += std::exp(value);
+        if ((action.action == step.action.action && action.row == step.row) ||
+            tried_.contains(walk.hash(action, step.state[0])))
+            continue;
+        untried += std::exp(value);
+        const double chance = value + walk.gumbel(action, key);
+        if (chance <= best) continue;
+        best = chance;
+        drawn = action;
+    }
+    const double weight = drawn ? untried / all : 0;
+    const bool is_taken = uniform() * step.weight < weight;
+    step.weight = weight;
+    if (!is_taken) return std::nullopt;
+    tried_.insert(walk.hash(*drawn, step.state[0]));
+    return drawn;
+}
+
+size_t Improver::draw_lead(size_t step) {
+    const auto left = static_cast<double>(plan_.size() - step);
+    const auto exponent = static_cast<uint32_t>(uniform() * (std::log2(left) + 2));
+    return (size_t{1} << exponent) - 1;
+}
+
+bool Improver::improve() {
+    const auto step = draw_step();
+    if (!step) {
+        forget_trials();  // the plan has changed since the first of them
+        ++expansions_;    // so that it ends, where there is nothing to try
+        return false;
+    }
+    go_to(*step);
+    ++expansions_;
+    const auto action = draw_action(*step);
+    if (!action) return false;
+    const auto cost = complete(*step, *action, draw_lead(*step), random_());
+    if (!cost) return false;
+    const bool is_better = *cost < cost_;
+    take_over(*step, *cost);
+    if (is_better) forget_trials();
+    return is_better;
+}
+
+// From the state of a step, where the walk is, by an action; the cost of the whole plan then, if it
+// is not higher than that of the present one.
+std::optional<double> Improver::complete(size_t step, ActionRow first, size_t lead, uint64_t key) {
+    Walk& walk = guide_.walk();
+    way_.clear();
+    ++trial_;
+    from_ = step;
+    const double before = plan_[step].cost;
+    // A state that comes again is noticed when it comes after the one that was last kept; one is
+    // kept after 1, 2, 4, ... steps.
+    Fingerprint kept = plan_[step].state;
+    size_t next_kept = 1;
+    std::optional<ActionRow> action = first;
+    while (action) {
+        if (stop_ && stop_->load(std::memory_order_relaxed)) return std::nullopt;
+        mark_done(*action);
+        way_.push_back({*action, before + walk.cost(), walk.fingerprint()});
+        walk.apply(action->action, walk.arguments(*action));
+        ++expansions_;
+        const double cost = before + walk.cost();
+        if (cost > cost_) return std::nullopt;
+        const Fingerprint state = walk.fingerprint();
+        if (walk.goals_left() == 0) {
+            rest_ = plan_.size();
+            return cost;
+        }
+        if (const auto joined = step_of_.find(state[0]);
+            joined != step_of_.end() && plan_[joined->second].state == state) {
+            rest_ = joined->second;
+            const double total = cost + (cost_ - plan_[rest_].cost);
+            if (total > cost_ || rest_ <= step) return std::nullopt;
+            return total;
+        }
+        if (state == kept) return std::nullopt;
+        if (way_.size() == next_kept) {
+            kept = state;
+            next_kept *= 2;
+        }
+        action = way_.size() > lead ? planned() : std::nullopt;
+        if (!action) action = guide_.best(key);
+    }
+    return std::nullopt;
+}
+
+// The first action that is left of the plan and derived.
+std::optional<ActionRow> Improver::planned() const {
+    uint32_t first = none;
+    guide_.walk().visit_actions([&](ActionRow action) {
+        const auto& rows = first_with_[index(action.action)];
+        if (action.row >= rows.size()) return;
+        for (uint32_t at = rows[action.row]; at != none; at = next_with_[at]) {
+            if (at < from_ || done_in_[at] == trial_) continue;
+            first = std::min(first, at);
+            break;
+        }
+    });
+    if (first == none) return std::nullopt;
+    return ActionRow{plan_[first].action.action, plan_[first].row};
+}
+
+void Improver::mark_done(ActionRow action) {
+    const auto& rows = first_with_[index(action.action)];
+    if (action.row >= rows.size()) return;
+    for (uint32_t at = rows[action.row]; at != none; at = next_with_[at]) {
+        if (at < from_ || done_in_[at] == trial_) continue;
+        done_in_[at] = trial_;
+        return;
+    }
+}
+
+// The way of the trial takes the place of the plan from a step on, up to the step `rest_`.
+void Improver::take_over(size_t step, double cost) {
+    const Walk& walk = guide_.walk();
+    std::vector<Step> plan;
+    std::vector<StateChange> changes;
+    const auto append = [&](Step&& added, std::span<const StateChange> its) {
+        added.changes = changes.size();
+        changes.insert(changes.end(), its.begin(), its.end());
+        plan.push_back(std::move(added));
+    };
+    const auto keep = [&](size_t begin, size_t end, double dearer) {
+        for (size_t i = begin; i < end; ++i) {
+            const size_t last = i + 1 < plan_.size() ? plan_[i + 1].changes : changes_.size();
+            const auto its = std::span(changes_).subspan(plan_[i].changes, last - plan_[i].changes);
+            plan_[i].cost += dearer;
+            append(std::move(plan_[i]), its);
+        }
+    };
+    keep(0, step, 0);
+    for (size_t i = 0; i < way_.size(); ++i) {
+        const auto& [action, before, state] = way_[i];
+        append({walk.ground(action), action.row, before, 0, state, 1}, walk.changes(i));
+    }
+    const size_t joined = plan.size();
+    keep(rest_, plan_.size(), cost - cost_);
+    plan_ = std::move(plan);
+    changes_ = std::move(changes);
+    cost_ = cost;
+    guide_.walk().jump({});
+    base_ = joined;
+    index_plan();
+}
+
+// --- Surveys -------------------------------------------------------------------
+
+std::vector<Improver::Option> Improver::survey(size_t step) {
+    std::vector<ActionRow> actions;
+    std::vector<Option> options;
+    while (true) {
+        go_to(step);
+        actions.clear();
+        options.clear();
+        guide_.walk().append_actions(actions);
+        bool is_shorter = false;
+        for (const ActionRow action : actions) {
+            const GroundAction ground = guide_.walk().ground(action);
+            if (action.action == plan_[step].action.action && action.row == plan_[step].row) {
+                options.push_back({ground, cost_ - plan_[step].cost});
+                continue;
+            }
+            go_to(step);
+            const auto cost = complete(step, action, 0, 0);
+            if (cost && *cost < cost_) {
+                take_over(step, *cost);
+                is_shorter = true;
+                break;
+            }
+            options.push_back({ground, cost ? *cost - plan_[step].cost : infinite});
+        }
+        if (!is_shorter) return options;
+    }
+}
+
+size_t Improver::follow_policy(uint64_t key, size_t most) {
+    go_to(0);
+    Walk& walk = guide_.walk();
+    size_t steps = 0;
+    while (steps < most && walk.goals_left() > 0) {
+        const auto action = guide_.best(key);
+        if (!action) break;
+        walk.apply(action->action, walk.arguments(*action));
+        ++steps;
+        ++expansions_;
+    }
+    return steps;
+}
+
+}  // namespace planlog

@@ -1,0 +1,118 @@
+// Local search around a policy: somewhere along the best plan so far another action is taken,
+// and the rest is made to fit.
+//
+// A trial is a step of the plan and another derived action. For some steps (its lead) the policy
+// decides how to go on. Then the actions that are left of the plan are taken as soon as the policy
+// derives them, in the plan's order, and where it derives none of them, the policy decides again.
+// So what the plan does elsewhere stays, what has become needless is left out, and what has become
+// necessary is added. The trial ends with a plan at the goal, or at a state of the present plan,
+// whose rest it takes over. It fails where it costs more than the present plan, goes in a circle,
+// or finds no action. A plan that costs as much as the present one takes its place, too: that
+// leads to other trials.
+//
+// Steps are drawn by how uncertain the policy is there, actions by its scores, and leads evenly
+// from 0, 1, 3, 7, ... up to the length of the plan.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <random>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "guide.hpp"
+
+namespace planlog {
+
+class Improver {
+  public:
+    struct Settings {
+        uint64_t seed = 0;
+        double temperature = 1;  // of the draws: with a high one all actions are equally likely
+    };
+
+    Improver(const Task& task, AtomTable& atoms, const Program& program, const Network* network,
+             Settings settings);
+
+    // The plan must lead from the state to a goal; std::invalid_argument if it does not.
+    void start(std::span<const AtomId> state, const std::vector<GroundAction>& plan);
+    // Takes another plan for the same state.
+    void adopt(const std::vector<GroundAction>& plan);
+    // Draws a trial and makes it; whether the plan costs less then.
+    bool improve();
+    // For each action that is derived at a step of the plan: the least cost of a plan that was
+    // found to begin with it, from there on; infinite if it is more than that of the plan. If one
+    // is found that costs less, the plan is replaced.
+    struct Option {
+        GroundAction action;
+        double cost;
+    };
+    std::vector<Option> survey(size_t step);
+    // Follows the policy alone from the start of the plan, for so many steps at most.
+    size_t follow_policy(uint64_t key, size_t most);
+
+    std::vector<GroundAction> plan() const;
+    size_t length() const { return plan_.size(); }
+    double cost() const { return cost_; }
+    std::vector<AtomId> state(size_t step);
+    uint64_t expansions() const { return expansions_; }  // actions that were chosen and applied
+    // What is set to true, perhaps by another thread, makes work end early.
+    void watch(const std::atomic<bool>& stop) { stop_ = &stop; }
+
+  private:
+    using Fingerprint = std::array<uint64_t, 2>;
+    struct Step {
+        GroundAction action;
+        Row row;            // of the action; no_row if the policy has never derived it
+        double cost;        // of the steps before
+        size_t changes;     // where its changes begin
+        Fingerprint state;  // before it
+        double weight;      // share of the other actions in what the policy would draw, at most
+    };
+
+    double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+    std::optional<size_t> draw_step();
+    std::optional<ActionRow> draw_action(size_t step);
+    size_t draw_lead(size_t step);
+    void go_to(size_t step);
+    std::optional<double> complete(size_t step, ActionRow first, size_t lead, uint64_t key);
+    std::optional<ActionRow> planned() const;
+    void mark_done(ActionRow action);
+    void take_over(size_t step, double cost);
+    void index_plan();
+    void forget_trials();
+
+    Guide guide_;
+    Settings settings_;
+    std::mt19937_64 random_;
+    const std::atomic<bool>* stop_ = nullptr;
+    uint64_t expansions_ = 0;
+
+    std::vector<Step> plan_;
+    double cost_ = 0;
+    std::vector<StateChange> changes_;                // of all steps, one after another
+    std::unordered_map<uint64_t, uint32_t> step_of_;  // first half of a state's fingerprint
+    std::unordered_set<uint64_t> tried_;              // states with actions
+    // Steps with a given action, per schema and row: the first, and for each step the next.
+    std::vector<std::vector<uint32_t>> first_with_;
+    std::vector<uint32_t> next_with_;
+
+    size_t base_ = 0;  // the step at which the walk's own steps begin
+    // The present trial.
+    struct Move {
+        ActionRow action;
+        double cost;        // of the plan before it
+        Fingerprint state;  // before it
+    };
+    std::vector<Move> way_;
+    size_t rest_ = 0;  // the step of the plan that it goes on with
+    uint64_t trial_ = 0;
+    std::vector<uint64_t> done_in_;  // per step: the last trial that has taken its action
+    size_t from_ = 0;                // steps before this one are not of the trial
+    std::vector<std::vector<uint8_t>> parity_;  // per predicate and row
+    std::vector<StateChange> net_;
+};
+
+}  // namespace planlog
