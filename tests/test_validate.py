@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planlog.errors import PddlError, PlanFileError, UnsupportedError
-from planlog.validate import Report, validate, validate_files
+from planlog.validate import Report, Validator, validate, validate_files
 
 BLOCKS = """
 (define (domain blocks)
@@ -397,6 +397,18 @@ def test_derived_predicates_follow_the_state() -> None:
     assert validate(text, problem(init, "(done)"), "(act c dock)").reason == (
         "step 1 (act c dock): precondition (reach c dock) is false"
     )
+
+
+def test_plans_that_are_replayed_one_after_the_other_do_not_touch_each_other() -> None:
+    text = domain(
+        REACH
+        + action("(reach ?x ?y)", "(and (door ?y dock) (not (door ?x a)))", "?x ?y - room")
+        + "(:action silence :precondition (quiet) :effect (done))"
+    )
+    task = problem("(door dock a) (door a b) (door b c)", "(and (done) (reach c dock))")
+    validator = Validator(text, task)
+    for plan in ("(act dock c)\n(silence)", "(silence)", "(act c dock)", "(act b c)") * 2:
+        assert validator.replay(plan) == validate(text, task, plan)
 
 
 def test_recursion_through_forall_and_nested_or() -> None:

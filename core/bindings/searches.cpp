@@ -1,10 +1,27 @@
 // Better plans around a policy.
-#include "../search/improver.hpp"
+#include "../search/team.hpp"
 #include "bindings.hpp"
 #include "network.hpp"
 
 namespace planlog {
 namespace {
+
+using Steps = std::vector<std::pair<uint32_t, std::vector<uint32_t>>>;
+
+std::vector<GroundAction> as_plan(const Task& task, const Steps& steps) {
+    std::vector<GroundAction> actions;
+    for (const auto& [action, arguments] : steps) {
+        check_action(task, action, arguments);
+        actions.push_back({ActionId(action), arguments});
+    }
+    return actions;
+}
+
+nb::list as_python(const std::vector<GroundAction>& plan) {
+    nb::list result;
+    for (const GroundAction& action : plan) result.append(as_python(action));
+    return result;
+}
 
 class SharedImprover : public Guarded {
   public:
@@ -18,12 +35,8 @@ class SharedImprover : public Guarded {
         improver_.watch(stop_);
     }
 
-    void start(IdArray state, const std::vector<std::pair<uint32_t, std::vector<uint32_t>>>& plan) {
-        std::vector<GroundAction> actions;
-        for (const auto& [action, arguments] : plan) {
-            check_action(task_->task, action, arguments);
-            actions.push_back({ActionId(action), arguments});
-        }
+    void start(IdArray state, const Steps& plan) {
+        const auto actions = as_plan(task_->task, plan);
         guarded([&] { improver_.start({state.data(), state.size()}, actions); });
     }
     bool improve(uint64_t expansions) {
@@ -49,11 +62,7 @@ class SharedImprover : public Guarded {
         guarded([&] { steps = improver_.follow_policy(key, most); });
         return steps;
     }
-    nb::list plan() const {
-        nb::list result;
-        for (const GroundAction& action : improver_.plan()) result.append(as_python(action));
-        return result;
-    }
+    nb::list plan() const { return as_python(improver_.plan()); }
     Numbers state(size_t step) {
         std::vector<AtomId> atoms;
         guarded([&] { atoms = improver_.state(step); });
@@ -69,6 +78,79 @@ class SharedImprover : public Guarded {
     std::shared_ptr<SharedNetwork> network_;
     Improver improver_;
     std::atomic<bool> stop_ = false;
+};
+
+// An interrupt leaves it with the best plan so far, and it can go on.
+class SharedTeam : public Guarded {
+  public:
+    SharedTeam(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program,
+               std::shared_ptr<SharedNetwork> network, uint64_t seed, size_t size)
+        : task_(std::move(task)), program_(std::move(program)), network_(std::move(network)) {
+        check_same_domain(*task_, *program_);
+        if (size == 0) throw nb::value_error("there must be one improver at least");
+        Improver::Settings settings;
+        settings.seed = seed;
+        nb::gil_scoped_release unlocked;
+        team_.emplace(task_->task, task_->atoms, program_->program,
+                      network_ ? &network_->network : nullptr, settings, size);
+    }
+
+    void start(IdArray state, const Steps& plan) {
+        check_atoms(*task_, state);
+        const auto actions = as_plan(task_->task, plan);
+        started_ = false;
+        guarded([&] {
+            team_->start({state.data(), state.size()}, actions, [&] {
+                watch_();
+                return true;
+            });
+        });
+        started_ = true;
+    }
+    bool improve(uint64_t expansions, std::optional<double> seconds) {
+        check_started();
+        using Clock = std::chrono::steady_clock;
+        const auto start = Clock::now();
+        bool better = false;
+        std::exception_ptr interrupt;
+        guarded([&] {
+            try {
+                better = team_->improve(expansions, [&] {
+                    watch_();
+                    return !seconds ||
+                           std::chrono::duration<double>(Clock::now() - start).count() < *seconds;
+                });
+            } catch (const nb::python_error&) {
+                interrupt = std::current_exception();
+            }
+        });
+        if (interrupt) std::rethrow_exception(interrupt);
+        return better;
+    }
+    nb::list plan() const {
+        check_started();
+        return as_python(team_->best().plan());
+    }
+    double cost() const {
+        check_started();
+        return team_->best().cost();
+    }
+    uint64_t expansions() const {
+        check_condition();
+        return team_->expansions();
+    }
+
+  private:
+    void check_started() const {
+        check_condition();
+        if (!started_) throw nb::value_error("there is no plan yet");
+    }
+
+    std::shared_ptr<SharedTask> task_;
+    std::shared_ptr<SharedProgram> program_;
+    std::shared_ptr<SharedNetwork> network_;
+    std::optional<Team> team_;
+    bool started_ = false;
 };
 
 }  // namespace
@@ -87,6 +169,15 @@ void bind_searches(nb::module_& m) {
         .def_prop_ro("length", &SharedImprover::length)
         .def_prop_ro("cost", &SharedImprover::cost)
         .def_prop_ro("expansions", &SharedImprover::expansions);
+    nb::class_<SharedTeam>(m, "Team")
+        .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>,
+                      std::shared_ptr<SharedNetwork>, uint64_t, size_t>(),
+             "task"_a, "program"_a, "network"_a.none(), "seed"_a, "size"_a)
+        .def("start", &SharedTeam::start, "state"_a, "plan"_a)
+        .def("improve", &SharedTeam::improve, "expansions"_a, "seconds"_a.none())
+        .def("plan", &SharedTeam::plan)
+        .def_prop_ro("cost", &SharedTeam::cost)
+        .def_prop_ro("expansions", &SharedTeam::expansions);
 }
 
 }  // namespace planlog

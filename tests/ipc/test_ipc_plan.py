@@ -15,7 +15,6 @@ import pytest
 from ipc_commands import CORRIDOR, Run, process, wait_for
 from planlog import Domain, Policy
 from planlog.cli.ipc_learn import rules_alone
-from planlog.cli.ipc_plan import TEMPERATURES
 from planlog.cli.numbered import numbered
 from planlog.execution import Outcome, PlanResult, execute
 from planlog.validate import validate_files
@@ -82,7 +81,7 @@ def test_better_plans_have_numbers(planlog: Run, rooms: tuple[Path, Path], tmp_p
     assert found == sorted(set(found), reverse=True)
     assert found[-1] == 1
     assert len(found) > 1
-    assert any(f"temperature {t}: solved" in err for t in TEMPERATURES)
+    assert err.count("improved: solved: ") == len(found) - 1
 
 
 def test_signals_end_the_search_for_better_plans(

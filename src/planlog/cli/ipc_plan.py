@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count, cycle
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,15 +15,13 @@ import typer
 from planlog.cli.exits import ExitCode, say, user_errors, warn
 from planlog.cli.files import check_writable
 from planlog.cli.limits import Interrupts, MemoryLimit, TimeLimit, memory_limit, remaining
-from planlog.cli.numbered import number, numbered, remove
-from planlog.cli.solve import exit_code, is_valid, summary
+from planlog.cli.numbered import numbered, remove
+from planlog.cli.plans import Plans, exit_code, summary
 
 if TYPE_CHECKING:
     from planlog.execution import Outcome, PlanResult
     from planlog.learned import LearnedPolicy
-    from planlog.model import Model
     from planlog.policy import Policy
-    from planlog.task import Domain
 
 HELP = """Plan with the domain knowledge of `planlog ipc learn`.
 
@@ -51,8 +49,6 @@ STEPS = 10_000
 GROWTH = 4
 # With how many seeds the rules are tried in a round.
 SEEDS = 3
-# What scores are divided by in looking for better plans, by turns.
-TEMPERATURES = (0.5, 1.0, 2.0, 4.0)
 
 
 def plan(
@@ -77,7 +73,7 @@ def plan(
     check_writable(plan_file, "PLAN")
     result: PlanResult | None = None
     with user_errors(), Interrupts(time_limit) as interrupts:
-        plans = Plans(plan_file, domain_file, task_file, start, interrupts)
+        plans = Plans(domain_file, task_file, plan_file, start, interrupts)
         with interrupts.end():
             interrupts.check()
             import numpy as np
@@ -85,6 +81,7 @@ def plan(
             import planlog.validate  # noqa: F401 (see below)
             from planlog.execution import execute
             from planlog.model import Model
+            from planlog.search import improvements
             from planlog.task import Domain
 
             rngs = (np.random.default_rng(seed + i) for i in count())
@@ -105,8 +102,7 @@ def plan(
             with memory_limit(megabytes):
                 domain = Domain.read(domain_file)
                 warn(domain.warnings)
-                model = Model.read(_newest(dk))
-                learned = model.policy(domain)
+                learned = Model.read(_newest(dk)).policy(domain)
                 task = domain.read_task(task_file)
                 warn(task.warnings)
                 learned.rules.check_task(task)
@@ -116,7 +112,8 @@ def plan(
                         break
                 if plans.best is not None and anytime:
                     with suppress(MemoryError):
-                        _improve(plans, model, domain, run)
+                        for better in improvements(learned, task, plans.best, seed=seed, threads=1):
+                            plans.add(better, "improved")
     if plans.best is not None:
         raise typer.Exit(ExitCode.SUCCESS)
     if interrupts.received or result is None:
@@ -136,40 +133,6 @@ def _newest(dk: Path) -> Path:
         return dk
     files = numbered(dk)
     return files[max(files)] if files else dk
-
-
-class Plans:
-    """The files PLAN, PLAN.1, PLAN.2, …: each appears once its plan is known to be valid."""
-
-    def __init__(
-        self,
-        file: Path,
-        domain_file: Path,
-        task_file: Path,
-        start: float,
-        interrupts: Interrupts,
-    ) -> None:
-        self.best: PlanResult | None = None
-        self.valid: bool | None = None  # whether the last plan was
-        self._file = file
-        self._task = domain_file, task_file
-        self._start = start
-        self._interrupts = interrupts
-        self._count = 0
-
-    def add(self, result: PlanResult, way: str) -> bool:
-        """Write the plan if it is valid; whether it is."""
-        from planlog.execution import write_plan
-
-        self.valid = is_valid(*self._task, result)
-        file = number(self._file, self._count) if self._count else self._file
-        if self.valid:
-            with self._interrupts.wait():
-                write_plan(file, result)
-                self.best = result
-                self._count += 1
-        say(f"{way}: {summary(result, time.monotonic() - self._start, file, self.valid)}")
-        return self.valid
 
 
 @dataclass(frozen=True)
@@ -214,22 +177,6 @@ def _results(ways: list[Way], run: Run) -> Iterator[tuple[PlanResult, str]]:
                 # A search that has ended has seen all that the rules lead to.
                 ways = [w for w in ways if w is not way and not (way.search and w.by_rules)]
         steps *= GROWTH
-
-
-def _improve(plans: Plans, model: Model, domain: Domain, run: Run) -> None:
-    """Draw actions by their scores until a limit is reached, and add what costs less."""
-    policies = [model.policy(domain, temperature=temperature) for temperature in TEMPERATURES]
-    for policy in cycle(policies):
-        best = plans.best
-        assert best is not None
-        if best.cost == 0:
-            return
-        length = len(best.actions)
-        result = run(policy, length - 1 if best.unit_cost else 2 * length, False)
-        if result.outcome in _limits():
-            return
-        if result.solved and result.cost < best.cost:
-            plans.add(result, f"temperature {policy.temperature}")
 
 
 def _limits() -> tuple[Outcome, ...]:

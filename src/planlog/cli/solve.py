@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from planlog.cli.exits import (
-    ExitCode,
     bad_usage,
     catch_signals,
-    emit,
     emit_json,
     say,
     signal_code,
@@ -20,10 +19,12 @@ from planlog.cli.exits import (
     warn,
 )
 from planlog.cli.files import check_writable, domain_and_problem
+from planlog.cli.limits import Interrupts, remaining
 from planlog.cli.limits import memory_limit as limit_memory
-from planlog.cli.limits import remaining
+from planlog.cli.numbered import remove
+from planlog.cli.plans import Plans, exit_code, summary
 from planlog.cli.progress import Progress, Trace
-from planlog.cli.wording import as_number, plural
+from planlog.cli.wording import as_number
 from planlog.errors import RuleError
 
 if TYPE_CHECKING:
@@ -39,15 +40,20 @@ applicable action. A learned policy takes the best-scored action, rules alone dr
 The plan goes to the standard output, or to --plan-file; the file appears only once the plan
 is complete.
 
+With --improve the first plan is there at once, and better ones follow for so many seconds, each
+validated: with --plan-file in FILE.1, FILE.2, … The last is the best, and Ctrl-C keeps it.
+
 **Examples**
 
     planlog solve domain.pddl p01.pddl --policy my-rules.dl
     planlog solve domain.pddl p01.pddl --model my-model.safetensors
     planlog solve p01.pddl --plan-file sas_plan --time-limit 60
+    planlog solve p01.pddl --plan-file plan --improve 10
     planlog solve p01.pddl --json
 
 **Exit codes**: 0 solved, 12 ended without a plan, 22 out of memory, 23 out of time, 31 bad
-input, 34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM.
+input, 34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM
+without a plan.
 """
 
 
@@ -77,7 +83,26 @@ def solve(
             help="Draw actions by the softmax of score / TEMPERATURE, not the best.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the choice among derived actions.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn.")] = 0,
+    improve: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0, help="Look for better plans for this time."),
+    ] = None,
+    expansions: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="Look for better plans until so many actions were tried."
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="That look for better plans.",
+            show_default="processors available",
+        ),
+    ] = None,
     plan_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the plan here.")
     ] = None,
@@ -114,18 +139,28 @@ def solve(
         raise bad_usage("--sample: the temperature must be positive")
     if sample is not None and (no_model or policy is not None):
         raise bad_usage("--sample needs a model: rules alone give no scores")
+    improving = improve is not None or expansions is not None
+    if threads is not None and not improving:
+        raise bad_usage("--threads is for --improve or --expansions")
     if plan_file is not None:
         check_writable(plan_file, "--plan-file")
+        if improving and plan_file.exists() and not plan_file.is_file():
+            raise bad_usage(f"--plan-file: {plan_file} cannot hold several plans")
+    interrupts = Interrupts(None)
+    plans = Plans(domain_file, problem_file, plan_file, start, interrupts, quiet=as_json)
     with user_errors(as_json), catch_signals() as signals:
         try:
             import numpy as np
 
             from planlog import domains  # noqa: F401 (see below)
-            from planlog.execution import execute, write_plan
+            from planlog.execution import execute
             from planlog.task import Domain
 
             if policy is None:
-                import planlog.model  # noqa: F401 (see below)
+                import planlog.model
+            if improving:
+                import planlog.validate  # noqa: F401 (see below)
+                from planlog.search import improvements
 
             rng = np.random.default_rng(seed)
             # All libraries have been loaded: where they cannot be, the limit is not to blame.
@@ -155,26 +190,49 @@ def solve(
                         avoid_revisits=avoid_revisits,
                         observer=progress.observer,
                     )
-            valid = None
-            if result.solved:
-                valid = is_valid(domain_file, problem_file, result) if validate else None
-                if plan_file is not None:
-                    write_plan(plan_file, result)
+                if result.solved:
+                    with interrupts, interrupts.end():
+                        if improving and plan_file is not None:
+                            remove(plan_file)
+                        if plans.add(result, check=validate) and improving:
+                            better = improvements(
+                                chosen,
+                                task,
+                                result,
+                                seed=seed,
+                                threads=threads,
+                                time_limit=_least(improve, remaining(time_limit, start)),
+                                max_expansions=expansions,
+                            )
+                            with suppress(MemoryError):
+                                for plan in better:
+                                    if not plans.add(plan):
+                                        break
         except KeyboardInterrupt:
             # Before the execution started, or after it ended: there is nothing to tell.
             say("planlog: interrupted before the first step")
             raise typer.Exit(signal_code(signals)) from None
+    if result.solved and not plans.found and interrupts.received:
+        say("planlog: interrupted before the plan was written")
+        raise typer.Exit(interrupts.code)
     seconds = time.monotonic() - start
+    best = plans.best or result
     if as_json:
-        emit_json(_as_json(result, seconds, seed, name, valid))
-    else:
-        if result.solved and plan_file is None:
-            _print_plan(result)
-        say(summary(result, seconds, plan_file, valid))
-    raise typer.Exit(exit_code(result, signals, valid))
+        found = plans.found if improving else None
+        emit_json(_as_json(best, seconds, seed, name, plans.valid, found))
+    elif not result.solved:
+        say(summary(result, seconds, None, None))
+    elif improving:
+        file = f", plan in {plans.file}" if plan_file else ""
+        say(f"best: cost {as_number(best.cost)} after {seconds:.2f} s{file}")
+    raise typer.Exit(exit_code(best, signals, plans.valid))
 
 
 solve.__doc__ = HELP
+
+
+def _least(*limits: float | None) -> float | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _choose_policy(given: str | None, domain: Domain) -> tuple[Policy, str, str | None]:
@@ -250,51 +308,15 @@ def _note(shipped: str, task: Task) -> None:
         say(f"note: {note}")
 
 
-def is_valid(domain_file: Path, problem_file: Path, result: PlanResult) -> bool:
-    """Whether the independent validator accepts the plan."""
-    from planlog.execution import format_plan
-    from planlog.validate import validate
-
-    plan = format_plan(result.actions, cost=result.cost, unit_cost=result.unit_cost)
-    # Bytes that are not UTF-8 occur in comments of old files.
-    domain, problem = (
-        file.read_text("utf-8-sig", errors="replace") for file in (domain_file, problem_file)
-    )
-    return validate(domain, problem, plan).valid
-
-
-def _print_plan(result: PlanResult) -> None:
-    from planlog.execution import format_plan
-
-    emit(format_plan(result.actions, cost=result.cost, unit_cost=result.unit_cost).rstrip())
-
-
-def summary(result: PlanResult, seconds: float, plan_file: Path | None, valid: bool | None) -> str:
-    """One line: how it ended, and how far it got."""
-    from planlog.execution import Outcome
-
-    if result.solved:
-        length = plural(len(result.actions), "action")
-        text = f"solved: {length}, cost {as_number(result.cost)}, {seconds:.2f} s"
-        if valid is not None:
-            text += ", valid" if valid else ", NOT VALID (this is a bug in Planlog: please report)"
-        return text + (f", plan in {plan_file}" if plan_file else "")
-    reason = {
-        Outcome.NO_ACTION: "the policy derives no action here",
-        Outcome.CYCLE: "the policy leads back to states already seen, with no way out",
-        Outcome.STEP_LIMIT: "step limit reached",
-        Outcome.TIME_LIMIT: "time limit reached",
-        Outcome.MEMORY_LIMIT: "memory limit reached",
-        Outcome.INTERRUPTED: "interrupted",
-    }[result.outcome]
-    goals = "" if result.goals_left is None else f", {plural(result.goals_left, 'goal')} left"
-    return f"not solved: {reason}; {plural(result.steps, 'step')}{goals}, {seconds:.2f} s"
-
-
 def _as_json(
-    result: PlanResult, seconds: float, seed: int, policy: str, valid: bool | None
+    result: PlanResult,
+    seconds: float,
+    seed: int,
+    policy: str,
+    valid: bool | None,
+    plans: list[tuple[PlanResult, float]] | None,
 ) -> dict[str, Any]:
-    return {
+    described: dict[str, Any] = {
         "outcome": result.outcome.value,
         "plan_length": len(result.actions) if result.solved else None,
         "cost": as_number(result.cost) if result.solved else None,
@@ -306,18 +328,13 @@ def _as_json(
         "seed": seed,
         "plan": [str(action) for action in result.actions] if result.solved else None,
     }
-
-
-def exit_code(result: PlanResult, signals: list[int], valid: bool | None) -> int:
-    """What an execution ended with; a plan that is not valid is a mistake of ours."""
-    from planlog.execution import Outcome
-
-    if valid is False:
-        return ExitCode.CRITICAL
-    if result.outcome is Outcome.INTERRUPTED:
-        return signal_code(signals)
-    return {
-        Outcome.SOLVED: ExitCode.SUCCESS,
-        Outcome.TIME_LIMIT: ExitCode.TIME_LIMIT,
-        Outcome.MEMORY_LIMIT: ExitCode.MEMORY_LIMIT,
-    }.get(result.outcome, ExitCode.NO_PLAN)
+    if plans is not None:
+        described["plans"] = [
+            {
+                "plan_length": len(plan.actions),
+                "cost": as_number(plan.cost),
+                "seconds": round(found_after, 6),
+            }
+            for plan, found_after in plans
+        ]
+    return described

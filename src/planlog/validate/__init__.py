@@ -3,6 +3,6 @@
 It shares no code with the rest of Planlog, so that a mistake there cannot hide here.
 """
 
-from planlog.validate.replay import Report, validate, validate_files
+from planlog.validate.replay import Report, Validator, validate, validate_files
 
-__all__ = ["Report", "validate", "validate_files"]
+__all__ = ["Report", "Validator", "validate", "validate_files"]

@@ -36,6 +36,69 @@ class _StepError(Exception):
     """Why a step cannot be executed."""
 
 
+class Validator:
+    """A domain and a problem, read once to replay many plans."""
+
+    def __init__(
+        self,
+        domain_text: str,
+        problem_text: str,
+        *,
+        names: tuple[str, str] = ("domain.pddl", "problem.pddl"),
+    ) -> None:
+        """Raises PddlError for texts that cannot be read."""
+        self._domain = read_domain(Source(names[0], domain_text))
+        self._problem = read_problem(Source(names[1], problem_text), self._domain)
+
+    def replay(self, plan_text: str, *, prefix: bool = False, name: str = "plan") -> Report:
+        """Replay the plan; with `prefix`, its steps have to be executable but not reach the goal.
+
+        Raises PlanFileError for a text that cannot be read.
+        """
+        domain, problem = self._domain, self._problem
+        plan = read_plan(plan_text, name)
+        world = World(problem.objects, problem.relations, domain.strata)
+        warnings = []
+        if problem.domain_name != domain.name:
+            warnings.append(
+                f"the problem is for domain {problem.domain_name}, but the domain is {domain.name}"
+            )
+        if plan.declared_cost is None:
+            warnings.append("incomplete plan file: the last line is not '; cost = N (...)'")
+
+        cost = 0.0
+        for number, step in enumerate(plan.steps, 1):
+            try:
+                cost += _execute(step, domain, problem, world)
+            except _StepError as failure:
+                reason = f"step {number} {step}: {failure}"
+                return Report(
+                    valid=False,
+                    steps=number - 1,
+                    cost=cost,
+                    step=number,
+                    action=str(step),
+                    reason=reason,
+                    warnings=tuple(warnings),
+                    complete=plan.declared_cost is not None,
+                )
+        if plan.declared_cost is not None and not math.isclose(
+            plan.declared_cost, cost, abs_tol=1e-6
+        ):
+            warnings.append(f"the plan file says cost {plan.declared_cost:g}, but it is {cost:g}")
+        reason = "" if prefix else _open_goals(problem, world)
+        return Report(
+            valid=not reason,
+            steps=len(plan.steps),
+            cost=cost,
+            step=None,
+            action=None,
+            reason=reason,
+            warnings=tuple(warnings),
+            complete=plan.declared_cost is not None,
+        )
+
+
 def validate(
     domain_text: str,
     problem_text: str,
@@ -48,47 +111,8 @@ def validate(
 
     Raises PddlError and PlanFileError for texts that cannot be read.
     """
-    domain = read_domain(Source(names[0], domain_text))
-    problem = read_problem(Source(names[1], problem_text), domain)
-    plan = read_plan(plan_text, names[2])
-    world = World(problem.objects, problem.relations, domain.strata)
-    warnings = []
-    if problem.domain_name != domain.name:
-        warnings.append(
-            f"the problem is for domain {problem.domain_name}, but the domain is {domain.name}"
-        )
-    if plan.declared_cost is None:
-        warnings.append("incomplete plan file: the last line is not '; cost = N (...)'")
-
-    cost = 0.0
-    for number, step in enumerate(plan.steps, 1):
-        try:
-            cost += _execute(step, domain, problem, world)
-        except _StepError as failure:
-            reason = f"step {number} {step}: {failure}"
-            return Report(
-                valid=False,
-                steps=number - 1,
-                cost=cost,
-                step=number,
-                action=str(step),
-                reason=reason,
-                warnings=tuple(warnings),
-                complete=plan.declared_cost is not None,
-            )
-    if plan.declared_cost is not None and not math.isclose(plan.declared_cost, cost, abs_tol=1e-6):
-        warnings.append(f"the plan file says cost {plan.declared_cost:g}, but it is {cost:g}")
-    reason = "" if prefix else _open_goals(problem, world)
-    return Report(
-        valid=not reason,
-        steps=len(plan.steps),
-        cost=cost,
-        step=None,
-        action=None,
-        reason=reason,
-        warnings=tuple(warnings),
-        complete=plan.declared_cost is not None,
-    )
+    validator = Validator(domain_text, problem_text, names=names[:2])
+    return validator.replay(plan_text, prefix=prefix, name=names[2])
 
 
 def validate_files(

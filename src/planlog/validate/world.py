@@ -9,7 +9,7 @@ only after a predicate they depend on has changed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -74,13 +74,14 @@ class World:
     def __init__(
         self,
         objects: Mapping[str, frozenset[str]],  # each with all its types
-        relations: dict[str, Relation],
+        relations: Mapping[str, Relation],
         strata: Sequence[Stratum],
     ) -> None:
+        """What is given stays as it is; the world changes copies of it."""
         self._objects = objects
         self._members: dict[tuple[str, ...], Mapping[str, None]] = {}
-        self._relations = relations
-        self._strata = strata
+        self._relations = {name: Relation(own.rows) for name, own in relations.items()}
+        self._strata = [replace(stratum, stale=True) for stratum in strata]
         self._level = {p: i for i, stratum in enumerate(strata) for p in stratum.predicates}
 
     def members(self, types: tuple[str, ...]) -> Mapping[str, None]:

@@ -1,0 +1,96 @@
+#include "team.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <new>
+#include <system_error>
+
+namespace planlog {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto poll_interval = 10ms;
+
+// Expansions of a round: at least so many for each step of the plan, and so many in any case.
+constexpr uint64_t shortest_per_step = 1, shortest = 100;
+constexpr uint64_t longest_per_step = 16, longest = 2000;
+
+std::future<void> start_thread(const std::function<void(Improver&)>& work, Improver& improver) {
+    try {
+        return std::async(std::launch::async, [&] { work(improver); });
+    } catch (const std::system_error&) {  // what it lacks is room for the thread's stack
+        throw std::bad_alloc();
+    }
+}
+
+}  // namespace
+
+Team::Team(const Task& task, AtomTable& atoms, const Program& program, const Network* network,
+           Improver::Settings settings, size_t size) {
+    for (size_t i = 0; i < size; ++i) {
+        improvers_.emplace_back(task, atoms, program, network, settings).watch(stop_);
+        settings.seed += 0x9e3779b97f4a7c15ULL;
+    }
+}
+
+void Team::run(const std::function<void(Improver&)>& work, const Poll& poll) {
+    stop_ = false;
+    std::vector<std::future<void>> running;  // its end waits for all threads, whatever happens
+    try {
+        for (Improver& improver : improvers_) running.push_back(start_thread(work, improver));
+        for (auto& one : running) {
+            while (one.wait_for(poll_interval) == std::future_status::timeout)
+                if (!poll()) stop_ = true;
+            one.get();
+        }
+    } catch (...) {
+        stop_ = true;
+        throw;
+    }
+}
+
+void Team::start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
+                 const Poll& poll) {
+    round_ = 0;
+    run([&](Improver& improver) { improver.start(state, plan); }, poll);
+}
+
+bool Team::improve(uint64_t expansions, const Poll& poll) {
+    const double cost = best().cost();
+    bool is_better = false;
+    while (!is_better && cost > 0 && this->expansions() < expansions && poll()) {
+        const std::vector<GroundAction> plan = best().plan();
+        round_ = std::clamp(round_, std::max(shortest, shortest_per_step * plan.size()),
+                            std::max(longest, longest_per_step * plan.size()));
+        // The last round is shorter, so that the number of expansions is kept to.
+        const uint64_t left = expansions - this->expansions(), size = improvers_.size();
+        const uint64_t share = std::min(round_, left / size + (left % size > 0));
+        run(
+            [&](Improver& improver) {
+                const uint64_t end = improver.expansions() + share;
+                if (improver.cost() > cost) improver.adopt(plan);
+                while (improver.expansions() < end && !stop_) improver.improve();
+            },
+            poll);
+        is_better = best().cost() < cost;
+        round_ = is_better ? round_ / 2 : round_ * 2;
+    }
+    return is_better;
+}
+
+const Improver& Team::best() const {
+    return *std::min_element(
+        improvers_.begin(), improvers_.end(),
+        [](const Improver& one, const Improver& other) { return one.cost() < other.cost(); });
+}
+
+uint64_t Team::expansions() const {
+    uint64_t sum = 0;
+    for (const Improver& improver : improvers_) sum += improver.expansions();
+    return sum;
+}
+
+}  // namespace planlog

@@ -1,0 +1,91 @@
+"""Better plans around a policy, for as long as one has time: local search in the core.
+
+Somewhere along the best plan so far another action of the policy is taken, and the rest is made to
+fit. Several threads do this at the same time and share the best plan from time to time.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+
+from planlog import _core
+from planlog.errors import MissingValueError
+from planlog.execution import Outcome, PlanResult
+from planlog.learned import LearnedPolicy
+from planlog.parallel import available_processors
+from planlog.policy import Policy
+from planlog.task import Action, Task
+
+
+def improvements(
+    policy: Policy,
+    task: Task,
+    plan: PlanResult,
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    time_limit: float | None = None,
+    max_expansions: int | None = None,
+) -> Iterator[PlanResult]:
+    """Better and better plans, each as soon as it is found, until a limit is reached or nothing
+    can cost less.
+
+    The plan may come from anywhere. Each result costs less than the one before; `seconds` counts
+    from this call, and `steps` are the expansions: actions that the search has chosen and applied,
+    by all threads. By default there are as many threads as processors. Without a time limit the
+    results depend on the seed, the number of threads and that of expansions only.
+
+    Raises ValueError if there is no plan to begin with, and MissingValueError if the policy derives
+    an action whose cost the task does not give. KeyboardInterrupt ends the search.
+    """
+    start = time.monotonic()
+    if not plan.solved:
+        raise ValueError(f"no plan to improve: {plan.outcome.value}")
+    if threads is not None and threads < 1:
+        raise ValueError("the search needs one thread at least")
+    policy.check_task(task)
+    threads = available_processors() if threads is None else threads
+    most = sys.maxsize if max_expansions is None else max_expansions
+    deadline = None if time_limit is None else start + time_limit
+
+    def search() -> Iterator[PlanResult]:
+        network = policy.network if isinstance(policy, LearnedPolicy) else None
+        team = _core.Team(task.core, policy.core, network, seed % 2**64, threads)
+        team.start(task.initial.atoms, _numbers(task, plan.actions))
+        try:
+            while team.improve(most, deadline and deadline - time.monotonic()):
+                yield PlanResult(
+                    outcome=Outcome.SOLVED,
+                    actions=_actions(task, team.plan()),
+                    cost=team.cost,
+                    unit_cost=plan.unit_cost,
+                    steps=team.expansions,
+                    goals_left=0,
+                    seconds=time.monotonic() - start,
+                )
+        except _core.MissingValue as error:
+            raise MissingValueError(f"an action has no cost: {error}") from None
+
+    return search()
+
+
+def _numbers(task: Task, actions: tuple[Action, ...]) -> list[tuple[int, list[int]]]:
+    """Actions as the core's numbers of schemas and objects."""
+    schemas = {(schema.name, schema.arity): i for i, schema in enumerate(task.domain.actions)}
+    return [
+        (schemas[name, len(arguments)], [task.object_ids[argument] for argument in arguments])
+        for name, arguments in actions
+    ]
+
+
+def _actions(task: Task, numbers: list[tuple[int, tuple[int, ...]]]) -> tuple[Action, ...]:
+    """What these numbers stand for."""
+    return tuple(
+        Action(
+            task.domain.actions[schema].name,
+            tuple(task.object_names[argument] for argument in arguments),
+        )
+        for schema, arguments in numbers
+    )
