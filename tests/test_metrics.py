@@ -254,6 +254,21 @@ def test_what_planners_say_of_their_training() -> None:
     assert (planner.network, planner.settings) == ((2, 16), "paper")
 
 
+def test_improved_plans_are_no_plans_of_the_rules_alone() -> None:
+    search = [
+        replace(record, family=Family.SEARCH, details={"configuration": {"seconds": 10.0}})
+        for record in seeded("rules-10s", "p01", (8, 9, 8, 8))
+    ]
+    comparison = compare([*HAND, *search])
+    assert comparison.tasks["d"][0].baseline == 12
+    assert [planner.name for planner in comparison.planners][:2] == ["rules", "rules-10s"]
+    assert [planner.seconds for planner in comparison.planners][:2] == [None, 10]
+    measures = comparison.measures["rules-10s", "d"]
+    assert measures.npli is not None
+    assert measures.npli.mean == pytest.approx((100 + 75 + 100 + 100) / 4)
+    assert (measures.longer, measures.compared) == (0, 1)
+
+
 lengths = st.none() | st.integers(1, 40)
 
 

@@ -29,6 +29,7 @@ from planlog.report.figure import Figure
 from planlog.report.figures import all_figures, pli_figure
 from planlog.report.naming import number, seconds
 from planlog.report.published import published_npli
+from planlog.report.quality import quality_figure
 from planlog.report.table import Cell, Group, Table
 from planlog.results import Family, Record, Status, read_records
 from results_samples import (
@@ -71,6 +72,7 @@ def test_all_files_are_there(golden: dict[str, bytes]) -> None:
         "pli-blocksworld",
         "pli-ferry",
         "pli-odd____b_",
+        "quality-blocksworld",
         "time",
         "objects",
         "learning-paper",
@@ -259,6 +261,70 @@ def test_the_figure_shows_mean_plan_length_improvement() -> None:
     assert "down to −400" in panel.note
 
 
+def test_the_figure_shows_quality_over_time() -> None:
+    def anytime(planner: str, task: str, *plans: tuple[float, float], limit: float = 10) -> Record:
+        """Plans with cost and time."""
+        record = simple(planner, task, int(plans[-1][0]) if plans else None)
+        details = {"configuration": {"seconds": limit}}
+        return replace(record, plans=plans, seconds=limit, details=details)
+
+    rules = [replace(simple("rules", "p01", 20, seed), seconds=0.1) for seed in range(2)]
+    others = [simple("rules", "p02", None, 0), simple("rules", "p02", 16, 1)]
+    plain = [*rules, *others, simple("exact", "p01", 10)]
+    assert quality_figure(compare(plain), "d") is None
+    records = [
+        *plain,
+        anytime("learned", "p01", (20, 0.001), (16, 1.0), (10, 9.99)),
+        anytime("learned", "p02", (8, 0.1)),
+        anytime("other", "p01", (10, 0.5), limit=1),
+        anytime("other", "p02", limit=1),
+    ]
+    figure = quality_figure(compare(records), "d")
+    assert figure is not None
+    assert figure.name == "quality-d"
+    ((panel, enlarged),) = figure.panels
+    assert panel.y_range[0] < 0 < enlarged.y_range[0] < 0.5 < 1 < enlarged.y_range[1]
+    lines = {line.label: line for line in panel.lines}
+    assert enlarged.lines == panel.lines
+    assert set(lines) == {"rules alone", "learned, 10 s", "other, 1 s"}  # nothing that proves
+
+    def at(label: str, seconds: float) -> float:
+        line = lines[label]
+        assert line.steps and line.x[0] == 0.01 and line.x[-1] == 10
+        return max((y, x) for x, y in zip(line.x, line.y, strict=True) if x <= seconds)[0]
+
+    times = (0.01, 0.09, 0.12, 0.9, 1.1, 9.9, 10)
+    # p02 is best solved with 8 actions; of the rules' runs on it there is no time, and no plan.
+    assert [at("rules alone", t) for t in times] == pytest.approx(
+        [0.125, 0.125, 0.375, 0.375, 0.375, 0.375, 0.375]
+    )
+    assert [at("learned, 10 s", t) for t in times] == pytest.approx(
+        [0.25, 0.25, 0.75, 0.75, 0.8125, 0.8125, 1]
+    )
+    assert [at("other, 1 s", t) for t in times] == pytest.approx([0, 0, 0, 0.5, 0.5, 0.5, 0.5])
+    assert "learned, 10 s 1.000" in figure.description
+
+
+@given(st.data())
+def test_quality_never_falls_and_ends_as_the_score_does(data: st.DataObject) -> None:
+    records = [simple("exact", "p01", 5)]
+    for task in ("p01", "p02"):
+        for seed in range(2):
+            costs = sorted(data.draw(st.sets(st.integers(5, 40), max_size=4)), reverse=True)
+            times = sorted(data.draw(st.floats(0, 10)) for _ in costs)
+            record = simple("learned", task, costs[-1] if costs else None, seed)
+            plans = tuple(zip(map(float, costs), times, strict=True))
+            details = {"configuration": {"seconds": 10.0}}
+            records.append(replace(record, plans=plans, details=details))
+    comparison = compare(records)
+    figure = quality_figure(comparison, "d")
+    assert figure is not None
+    (line,) = (line for line in figure.panels[0][0].lines if line.label == "learned, 10 s")
+    assert list(line.x) == sorted(set(line.x))
+    assert all(before <= after + 1e-9 for before, after in zip(line.y, line.y[1:], strict=False))
+    assert line.y[-1] == pytest.approx(comparison.measures["learned", "d"].quality / 2)
+
+
 @pytest.mark.parametrize("figure", all_figures(compare(RECORDS)), ids=lambda figure: figure.name)
 def test_figures_are_drawn_as_they_are_meant(figure: Figure) -> None:
     with house_style():
@@ -279,8 +345,9 @@ def test_figures_are_drawn_as_they_are_meant(figure: Figure) -> None:
             assert list(artist.get_xdata()) == list(line.x)
             assert [float(y) for y in artist.get_ydata()] == pytest.approx(line.y, nan_ok=True)
             assert artist.is_dashed() == line.learned
+            assert (artist.get_drawstyle() == "steps-post") == line.steps
             assert line.label in legend
-            solid.add((artist.get_color(), artist.get_marker()))
+            solid.add((artist.get_color(), artist.get_marker(), artist.get_markerfacecolor()))
         assert len(solid) == len(panel.lines)  # all look different
         assert (axes.get_yscale() == "log") == (panel.y_log and bool(panel.lines))
     # Nothing is cut off.
@@ -324,7 +391,7 @@ def test_the_command_writes_the_files(
     written = {file.name: file.read_bytes() for file in (tmp_path / "results/report").iterdir()}
     assert written == {name: golden[name] for name in golden if re.search("tex|prop", name)}
     out, err = capsys.readouterr()
-    assert out == f"161 runs: 5 files in {tmp_path / 'results' / 'report'}\n"
+    assert out == f"191 runs: 5 files in {tmp_path / 'results' / 'report'}\n"
     assert "not complete" in err and "Contradictions" in err
 
 
@@ -453,6 +520,8 @@ def test_the_figures_of_the_paper() -> None:
     assert published_npli(planner, "gripper") is None
     assert published_npli(Planner("lama", Family.PLANNER, {}), "ferry") is None
     assert published_npli(Planner("rules", Family.RULES, {}), "ferry") is None
+    improved = Planner("x", Family.LEARNED, {**planner.configuration, "seconds": 10.0})
+    assert published_npli(improved, "ferry") is None
 
 
 def test_numbers_as_people_write_them() -> None:

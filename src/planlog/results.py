@@ -36,6 +36,7 @@ class Family(Enum):
     """What kind of thing makes the plans."""
 
     RULES = "rules"  # a policy, actions drawn uniformly
+    SEARCH = "search"  # around the plans of the rules
     LEARNED = "learned"  # a policy with a trained network
     PLANNER = "planner"  # somebody else's
     EXACT = "exact"  # ours, for one domain

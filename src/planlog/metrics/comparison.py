@@ -36,6 +36,12 @@ class Planner:
         layers, width = self.configuration.get("layers"), self.configuration.get("width")
         return (int(layers), int(width)) if layers is not None and width is not None else None
 
+    @property
+    def seconds(self) -> float | None:
+        """For how long it goes on improving its plans; None if it does not."""
+        seconds = self.configuration.get("seconds")
+        return None if seconds is None else float(seconds)
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -136,7 +142,7 @@ def _planner(records: Sequence[Record]) -> Planner:
     return Planner(name, family, configuration, proves)
 
 
-_FAMILIES = (Family.RULES, Family.PLANNER, Family.LEARNED, Family.EXACT)
+_FAMILIES = (Family.RULES, Family.SEARCH, Family.PLANNER, Family.LEARNED, Family.EXACT)
 _SETTINGS = ("paper", "default")
 _OPTIMAL = ("scorpion", "lmcut", "symk")
 _PLANNERS = ("lama-first", "lama", *_OPTIMAL)
@@ -149,6 +155,7 @@ def _planner_order(planner: Planner) -> tuple[Any, ...]:
         _FAMILIES.index(planner.family),
         planner.network is None,
         _rank(planner.settings, _SETTINGS),
+        planner.seconds or 0.0,
         planner.network or (),
         _rank(str(planner.configuration.get("planner", planner.name)), _PLANNERS),
         planner.name,

@@ -86,6 +86,7 @@ def write(comparison: Comparison, about: Mapping[str, Any]) -> Document:
                     tables.coverage_table(comparison),
                     tables.satisficing_table(comparison),
                     tables.agile_table(comparison),
+                    *drawn("quality-"),
                 ),
             ),
             Section(

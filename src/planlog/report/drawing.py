@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
 
@@ -52,15 +53,18 @@ class Style:
 
     colour: str
     marker: str = ""
+    hollow: bool = False  # the marker
 
 
 # Colours that people with any kind of colour vision can tell apart (Okabe and Ito), and some
 # more for what is seldom shown. Each name looks the same in all figures.
 _STYLES = {
     "rules alone": Style("#000000"),
+    "rules": Style("#000000", "d"),
     "optimal": Style("#D55E00", "."),
     "exact method": Style("#D55E00", "P"),
     "LAMA, first plan": Style("#009E73", "."),
+    "LAMA": Style("#009E73", "h"),
     "LRNN L=1 H=8": Style("#0072B2", "o"),
     "LRNN L=1 H=16": Style("#56B4E9", "s"),
     "LRNN L=2 H=8": Style("#CC79A7", "^"),
@@ -103,6 +107,7 @@ def house_style() -> Iterator[None]:
 # In inches.
 _LEFT, _TOP, _BOTTOM = 0.6, 0.25, 0.42
 _GAP, _ROW_GAP = 0.25, 0.5
+_SCALE = 0.3  # the numbers at an axis
 
 
 def paint(figure: Figure) -> Canvas:
@@ -110,6 +115,7 @@ def paint(figure: Figure) -> Canvas:
     rows, columns = len(figure.panels), len(figure.panels[0])
     panels = [panel for row in figure.panels for panel in row]
     width, height = _panel_size(panels, columns)
+    gap = _GAP if figure.share_y else _GAP + _SCALE
     handles = list(_handles(panels))
     longest = max(len(str(handle.get_label())) for handle in handles)
     right = 0.6 + 0.078 * longest  # the legend
@@ -117,7 +123,7 @@ def paint(figure: Figure) -> Canvas:
     top = _TOP if any(panel.title or panel.note for panel in panels) else 0.08
     bottom = _BOTTOM + (0.15 if panels[0].parts else 0)
     total = (
-        left + columns * width + (columns - 1) * _GAP + right,
+        left + columns * width + (columns - 1) * gap + right,
         top + rows * height + (rows - 1) * _ROW_GAP + bottom,
     )
     canvas = Canvas(figsize=total)
@@ -127,7 +133,7 @@ def paint(figure: Figure) -> Canvas:
         right=1 - right / total[0],
         bottom=bottom / total[1],
         top=1 - top / total[1],
-        wspace=_GAP / width,
+        wspace=gap / width,
         hspace=_ROW_GAP / height,
     )
     styles = _styles(panels)
@@ -159,10 +165,21 @@ def _panel_size(panels: Sequence[Panel], columns: int) -> tuple[float, float]:
 
 
 def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
-    """Of the lines, by their labels."""
-    labels = dict.fromkeys(line.label for panel in panels for line in panel.lines)
+    """Of the lines, by their labels. With more time to improve its plans, something looks as it
+    does without, but for hollow markers."""
+    styles: dict[str, Style] = {}
     others = cycle(_OTHERS)
-    return {label: _STYLES.get(label) or next(others) for label in labels}
+    for label in dict.fromkeys(line.label for panel in panels for line in panel.lines):
+        style = _STYLES.get(label)
+        if style is None and (same := _STYLES.get(_TIME.sub("", label))):
+            style = replace(same, hollow=True)
+        if style is None or style in styles.values():
+            style = next(others)
+        styles[label] = style
+    return styles
+
+
+_TIME = re.compile(r", [\d.e+]+ s$")
 
 
 def _bar_colours(panels: Sequence[Panel]) -> dict[str, str]:
@@ -187,6 +204,7 @@ def _look(style: Style, learned: bool) -> dict[str, Any]:
         "marker": style.marker,
         "markersize": 3,
         "markeredgewidth": 0.8,
+        "markerfacecolor": "white" if style.hollow else style.colour,
     }
 
 
@@ -204,7 +222,14 @@ def _paint_lines(axes: Axes, panel: Panel, styles: dict[str, Style]) -> None:
         every = 1 if style.marker == "." else math.ceil(len(line.x) / _MARKERS)
         # Markers of different lines stand at different places.
         marks = (order % every, every)
-        axes.plot(line.x, line.y, markevery=marks, **_look(style, line.learned), zorder=3)
+        axes.plot(
+            line.x,
+            line.y,
+            drawstyle="steps-post" if line.steps else "default",
+            markevery=marks,
+            **_look(style, line.learned),
+            zorder=3,
+        )
         if line.low:
             axes.fill_between(line.x, line.low, line.high, color=style.colour, alpha=0.15, lw=0)
     if panel.x_log:

@@ -19,6 +19,7 @@ class Line:
     learned: bool = False  # dotted
     low: tuple[float, ...] = ()  # the band around the line, if any
     high: tuple[float, ...] = ()
+    steps: bool = False  # each y holds until the next x
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from planlog.report.naming import (
     seconds,
     settings_label,
 )
+from planlog.report.quality import quality_figure
 from planlog.results import Family
 
 
@@ -159,7 +160,10 @@ def objects_figure(comparison: Comparison) -> Figure | None:
 
 
 def time_figure(comparison: Comparison) -> Figure | None:
-    """Seconds over the number of objects: a column for each domain, a row for each settings."""
+    """Seconds over the number of objects: a column for each domain, a row for each settings.
+
+    What goes on improving its plans takes the time that it is given, and is not shown.
+    """
     rows = []
     for settings in all_settings(comparison):
         panels = []
@@ -185,7 +189,8 @@ def time_figure(comparison: Comparison) -> Figure | None:
 def _time_lines(comparison: Comparison, domain: str, settings: str) -> Iterator[Line]:
     for planner in comparison.planners:
         learned = planner.family is Family.LEARNED
-        if learned and planner.network is not None and planner.settings != settings:
+        other = learned and planner.network is not None and planner.settings != settings
+        if other or planner.seconds is not None:
             continue
         times: dict[int, list[float]] = defaultdict(list)
         for task in comparison.tasks[domain]:
@@ -202,6 +207,7 @@ def _time_lines(comparison: Comparison, domain: str, settings: str) -> Iterator[
 def all_figures(comparison: Comparison) -> list[Figure]:
     """In the order of the report."""
     figures = [pli_figure(comparison, domain) for domain in comparison.domains]
+    figures += [quality_figure(comparison, domain) for domain in comparison.domains]
     figures += [time_figure(comparison), objects_figure(comparison)]
     figures += learning_figures(comparison)
     return [figure for figure in figures if figure is not None]

@@ -20,18 +20,24 @@ _PLANNERS = {
 
 def planner_label(planner: Planner) -> str:
     """Without the settings of a training, which stand above."""
+    if planner.family is Family.RULES:
+        return "rules alone"
+    label = _label(planner)
+    return label if planner.seconds is None else f"{label}, {planner.seconds:g} s"
+
+
+def _label(planner: Planner) -> str:
+    """Without the time that it has to improve its plans."""
     if planner.network is not None:
         layers, width = planner.network
         return f"LRNN L={layers} H={width}"
-    if planner.family is Family.RULES:
-        return "rules alone"
+    if planner.family is Family.SEARCH:
+        return "rules"
     if planner.family is Family.EXACT:
         return "exact method"
     if planner.configuration.get("kind") == "shipped":
         return "shipped model"
-    label = _PLANNERS.get(str(planner.configuration.get("planner", planner.name)), planner.name)
-    seconds = planner.configuration.get("seconds")
-    return label if seconds is None else f"{label}, {seconds:g} s"
+    return _PLANNERS.get(str(planner.configuration.get("planner", planner.name)), planner.name)
 
 
 def full_label(planner: Planner) -> str:

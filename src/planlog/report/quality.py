@@ -1,0 +1,109 @@
+"""How good plans are after how many seconds."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from planlog.metrics import Comparison, TaskRuns, cost_of, is_solved, quality
+from planlog.report.figure import Figure, Line, Panel
+from planlog.report.naming import (
+    all_settings,
+    domain_label,
+    number,
+    planner_label,
+    settings_label,
+)
+from planlog.results import Family, Record
+
+_FIRST = 0.01  # seconds; what is there earlier is shown here
+_POINTS = 50  # of a line between two powers of ten
+
+
+def quality_figure(comparison: Comparison, domain: str) -> Figure | None:
+    """The mean of C*/C over time, if there is something that goes on improving its plans; a row
+    for each of the settings, first the whole, then the best part of it."""
+    tasks = comparison.tasks[domain]
+    run = {name for task in tasks for name in task.runs}
+    limits = [p.seconds for p in comparison.planners if p.name in run and p.seconds is not None]
+    if not limits:
+        return None
+    end = max(*limits, 10 * _FIRST)
+    panels = [_panel(comparison, tasks, s, end) for s in all_settings(comparison)]
+    low = _near_optimum([line for panel in panels for line in panel.lines])
+    told = "; ".join(
+        f"{panel.title or 'quality'}: "
+        + ", ".join(f"{line.label} {number(line.y[-1], 3)}" for line in panel.lines)
+        for panel in panels
+    )
+    return Figure(
+        "quality-" + re.sub(r"[^\w.-]", "_", domain),
+        f"{domain_label(domain)}: quality of the best plan so far over time, as the mean over the "
+        "tasks of C*/C (0 without a plan, 1 for an optimal one); a mean over the seeds. Solid: "
+        "baselines. Dotted: learned policies. To the right the same, enlarged.",
+        f"Step chart over {len(tasks)} tasks of {domain_label(domain)}, times on a logarithmic "
+        f"scale, up to {end:g} seconds. At the end, {told}.",
+        tuple(
+            (panel, replace(panel, title="near the optimum", y_range=(low, 1 + 0.04 * (1 - low))))
+            for panel in panels
+        ),
+    )
+
+
+def _panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str, end: float) -> Panel:
+    lines = []
+    for planner in comparison.planners:
+        learned = planner.family is Family.LEARNED
+        other = learned and planner.network is not None and planner.settings != settings
+        if planner.proves or other:
+            continue
+        done = [(task, runs) for task in tasks if (runs := task.runs.get(planner.name))]
+        if done:
+            lines.append(_line(planner_label(planner), done, end, learned))
+    return Panel(
+        title=settings_label(settings) if settings else "",
+        x_label="seconds",
+        y_label="mean C*/C",
+        lines=tuple(lines),
+        x_log=True,
+        y_range=(-0.04, 1.04),
+    )
+
+
+def _near_optimum(lines: Sequence[Line]) -> float:
+    """The least quality to show so that learned policies, or else all, fill most of the height."""
+    ends = [line.y[-1] for line in lines if line.learned] or [line.y[-1] for line in lines]
+    low = 1 - 1.5 * (1 - min(ends, default=0.0))
+    return min(max(0.0, low), 0.98)
+
+
+def _line(
+    label: str, done: Sequence[tuple[TaskRuns, tuple[Record, ...]]], end: float, learned: bool
+) -> Line:
+    """The mean quality is the sum of what all plans have gained, each at its time."""
+    gains: dict[int, float] = defaultdict(float)  # by the number of the point
+    last = math.ceil(_POINTS * math.log10(end / _FIRST))
+    for task, runs in done:
+        share = 1 / (len(runs) * len(done))
+        for run in filter(is_solved, runs):
+            assert task.best is not None
+            before = 0.0
+            for cost, seconds in run.plans or ((cost_of(run), run.seconds),):
+                now = quality(task.best, cost)
+                if seconds <= end:
+                    # Never shown before it was there.
+                    steps = _POINTS * math.log10(max(seconds, _FIRST) / _FIRST)
+                    gains[min(last, math.ceil(steps))] += share * (now - before)
+                before = now
+    points = sorted({0, last, *gains})
+    return Line(
+        label,
+        tuple(min(end, _FIRST * 10 ** (point / _POINTS)) for point in points),
+        tuple(accumulate(gains.get(point, 0.0) for point in points)),
+        learned,
+        steps=True,
+    )
