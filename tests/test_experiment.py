@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from marked_processes import MARK, alive
 from planlog import domains
 from planlog.cli import main
 from planlog.experiment import suite
-from planlog.experiment.configurations import Learned, Rules
+from planlog.experiment.configurations import Improved, Learned, Rules, Shipped
 from planlog.experiment.jobs import is_done, plan_jobs
 from planlog.processes import Limits
 from planlog.results import Family, Record, RecordFile, ResultsError, Status, read_records
@@ -139,6 +140,52 @@ def test_the_same_seed_gives_the_same_plans_and_model(ipc: Path, tmp_path: Path)
     assert runs[0] == runs[1]
 
 
+def test_plans_are_improved_for_a_while(tmp_path: Path) -> None:
+    place = tmp_path / "ipc" / "blocksworld"
+    (place / "testing_easy").mkdir(parents=True)
+    shutil.copy(domains.path("blocksworld") / "domain.pddl", place)
+    for file, text in domains.generate("blocksworld", seed=3, count=2, sizes={"blocks": 12}):
+        (place / "testing_easy" / file).write_text(text)
+    out = tmp_path / "out"
+    arguments = ("--tasks", place, "-o", out, "--layers", "none", "--planners", "none",
+                 "--seeds", "2", "--shipped")  # fmt: skip
+    improving = ("--improve", "0.5", "--improve-rules", "--keep-plans")
+    assert experiment(*arguments, *improving) == 0
+    records = {(r.planner, r.task, r.seed): r for r in read_records(out)}
+    assert Counter(planner for planner, _, _ in records) == {
+        "rules": 4, "rules-0.5s": 4, "shipped": 2, "shipped-0.5s": 2
+    }  # fmt: skip
+    improved = 0
+    for (planner, task, seed), record in records.items():
+        if not planner.endswith("-0.5s"):
+            continue
+        first = records[planner.removesuffix("-0.5s"), task, seed]
+        costs, times = zip(*record.plans, strict=True)
+        assert costs[0] == first.cost
+        assert list(costs) == sorted(set(costs), reverse=True)
+        assert list(times) == sorted(times)
+        assert times[-1] <= record.seconds + 1e-3
+        assert costs[-1] == record.cost == record.length
+        assert record.family is not Family.RULES
+        assert record.details["configuration"]["seconds"] == 0.5
+        assert record.details["limits"]["seconds"] == 0.5
+        name = f"{task}-{planner}" + ("" if seed is None else f"-{seed}")
+        report = validate_files(
+            place / "domain.pddl",
+            place / "testing_easy" / f"{task}.pddl",
+            out / "plans" / "blocksworld" / "easy" / f"{name}.plan",
+        )
+        assert report.valid and report.cost == record.cost
+        improved += len(costs) > 1
+    assert improved >= 3
+    # The time is part of what is run.
+    before = len(lines(out))
+    assert experiment(*arguments, *improving) == 0
+    assert len(lines(out)) == before
+    assert experiment(*arguments, "--improve", "0.6") == 0
+    assert len(lines(out)) == before + 2
+
+
 # --- Failures ----------------------------------------------------------------------------
 
 
@@ -231,6 +278,7 @@ def test_the_death_of_a_worker_is_a_record(ipc: Path, tmp_path: Path) -> None:
             "Dask",
         ),
         (["--cluster", "tcp://127.0.0.1:9", "--workers", "2"], 36, "--workers"),
+        (["--improve-rules"], 36, "--improve has to say"),
     ],
 )
 def test_mistakes_are_told(
@@ -409,6 +457,41 @@ def test_a_moved_folder_has_the_same_runs(ipc: Path, tmp_path: Path) -> None:
                          plan_limits=limits, training_limits=limits)  # fmt: skip
         numbers.append([job.run for job in jobs])
     assert numbers[0] == numbers[1]
+
+
+def numbers(folder: Path, tasks: suite.Suite, *configurations) -> dict[tuple[str, str], str]:
+    """The runs of one seed, by planner and task."""
+    limits = Limits(10.0, 1000)
+    jobs = plan_jobs(folder, [tasks], {tasks.domain: configurations}, seeds=1, plan_limits=limits,
+                     training_limits=limits)  # fmt: skip
+    runs = [((job.planner, job.task), job.run) for job in jobs]
+    assert len(dict(runs)) == len(runs) == len({run for _, run in runs})
+    return dict(runs)
+
+
+def test_what_is_improved_needs_no_training_of_its_own(ipc: Path, tmp_path: Path) -> None:
+    [tasks] = suite.find(ipc, ["ferry"])
+    network = Learned(1, 8, "paper")
+    greedy = numbers(tmp_path, tasks, network)
+    alone = numbers(tmp_path, tasks, Improved(network, 10))
+    both = numbers(tmp_path, tasks, network, Improved(network, 10), Improved(network, 20))
+    name = "lrnn-1-8-paper"
+    assert {planner for planner, _ in both} == {name, f"{name}-10s", f"{name}-20s"}
+    assert both.items() >= greedy.items() | alone.items()
+    assert greedy[name, ""] == alone[name, ""]
+    assert len(both) == 1 + 3 * 3
+
+
+def test_another_shipped_model_is_another_run(ipc: Path, tmp_path: Path) -> None:
+    [tasks] = suite.find(ipc, ["ferry"])
+    assert tasks.model_file is not None
+    other = tmp_path / "model.safetensors"
+    other.write_bytes(tasks.model_file.read_bytes() + b"more")
+    chosen = (Rules(), Shipped(), Improved(Shipped(), 10))
+    before = numbers(tmp_path, tasks, *chosen)
+    after = numbers(tmp_path, replace(tasks, model_file=other), *chosen)
+    changed = {planner for planner, task in before if before[planner, task] != after[planner, task]}
+    assert changed == {"shipped", "shipped-10s"}
 
 
 def test_when_a_run_is_done(jobs: list, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import importlib.util
 import shlex
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,7 +30,7 @@ from planlog.settings import PRESETS
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from planlog.experiment.configurations import Configuration
+    from planlog.experiment.configurations import Configuration, Policy
     from planlog.experiment.suite import Suite
     from planlog.results import Record
 
@@ -49,6 +49,7 @@ any other. Other options add other runs to the same results.
     planlog experiment --out results
     planlog experiment --out results --tasks ipc2023-learning --splits easy,medium,hard
     planlog experiment --out results --domains ferry --planners lama,exact --anytime-limit 10
+    planlog experiment --out results --layers none --shipped --improve 10
     planlog experiment --out /shared/results --cluster tcp://10.0.0.1:8786
 
 **Exit codes**: 0 all runs are done (solved or not), 12 some have failed, 31 bad input, 34
@@ -102,6 +103,17 @@ def experiment(
     shipped: Annotated[
         bool, typer.Option("--shipped", help="Also the models that come with Planlog.")
     ] = False,
+    improve: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.1,
+            help="Also learned policies whose plans are improved so long.",
+        ),
+    ] = None,
+    improve_rules: Annotated[
+        bool, typer.Option("--improve-rules", help="Improve the plans of the rules as long.")
+    ] = False,
     scorpion: Annotated[
         Path | None, typer.Option(metavar="FILE", envvar="SCORPION", help="Scorpion's driver.")
     ] = None,
@@ -134,6 +146,8 @@ def experiment(
         raise bad_usage("--tasks and --generate are two sources of tasks: give one of them")
     if cluster is not None and workers is not None:
         raise bad_usage("--workers is for this machine: a cluster has workers of its own")
+    if improve_rules and improve is None:
+        raise bad_usage("--improve-rules: --improve has to say for how long")
     trained = [] if layers == "none" else _networks(layers, widths, settings)
     _need_packages(bool(trained), _words(planners), cluster)
     with user_errors(as_json), catch_signals() as signals:
@@ -151,10 +165,14 @@ def experiment(
         else:
             chosen = _generated(out / "tasks", domains, splits, task_seed, count)
         limit = anytime_limit or time_limit
-        configurations = {
-            s.domain: list(_configurations(s, trained, _words(planners), shipped, limit, scorpion))
-            for s in chosen
-        }
+        configurations = {}
+        for each in chosen:
+            policies = list(_policies(each, trained, shipped))
+            configurations[each.domain] = [
+                *policies,
+                *_improved(policies, improve, improve_rules),
+                *_planners(each, _words(planners), limit, scorpion),
+            ]
         jobs = list(
             plan_jobs(
                 out,
@@ -256,40 +274,53 @@ def _generated(
     ]
 
 
-def _configurations(
-    suite: Suite,
-    networks: list[tuple[int, int, str]],
-    planners: list[str],
-    shipped: bool,
-    anytime_limit: float,
-    scorpion: Path | None,
-) -> Iterable[Configuration]:
-    """What is run on the tasks of a domain, in the order in which it is begun."""
-    from planlog import domains
-    from planlog.baselines.exact import exact
-    from planlog.baselines.planners import planner
-    from planlog.experiment import configurations as kinds
+def _policies(
+    suite: Suite, networks: list[tuple[int, int, str]], shipped: bool
+) -> Iterator[Policy]:
+    """The policies that are run on the tasks of a domain, in the order in which it is begun."""
+    from planlog.experiment.configurations import Learned, Rules, Shipped
     from planlog.labels import PAPER_STATES
     from planlog.task import Domain
 
-    name = Domain.read(suite.domain_file).name
+    if networks and not suite.training:
+        raise bad_usage(
+            f"{suite.domain_file.parent} has no training tasks: --layers none trains nothing"
+        )
+    states = PAPER_STATES.get(Domain.read(suite.domain_file).name)
     for layers, width, settings in networks:
-        if not suite.training:
-            raise bad_usage(
-                f"{suite.domain_file.parent} has no training tasks: --layers none trains nothing"
-            )
-        yield kinds.Learned(layers, width, settings, PAPER_STATES.get(name))
-    yield kinds.Rules()
-    known = domains.find(name)
-    if shipped and known and domains.model_path(known):
-        yield kinds.Shipped()
-    for wanted in planners:
+        yield Learned(layers, width, settings, states)
+    yield Rules()
+    if shipped and suite.model_file is not None:
+        yield Shipped()
+
+
+def _improved(
+    policies: list[Policy], seconds: float | None, with_rules: bool
+) -> Iterator[Configuration]:
+    """The same policies with plans that are improved."""
+    from planlog.experiment.configurations import Improved, Rules
+
+    for policy in policies:
+        if seconds is not None and (with_rules or not isinstance(policy, Rules)):
+            yield Improved(policy, seconds)
+
+
+def _planners(
+    suite: Suite, names: list[str], anytime_limit: float, scorpion: Path | None
+) -> Iterator[Configuration]:
+    """Planners and exact methods for the tasks of a domain."""
+    from planlog.baselines.exact import exact
+    from planlog.baselines.planners import planner
+    from planlog.experiment.configurations import Exact, Planner
+    from planlog.task import Domain
+
+    for wanted in names:
         if wanted == EXACT:
-            if exact(name) is not None:
-                yield kinds.Exact()
+            if exact(Domain.read(suite.domain_file).name) is not None:
+                yield Exact()
         else:
             found = planner(wanted, scorpion=scorpion)  # an error now, if it is not there
-            yield kinds.Planner(wanted, anytime_limit if found.anytime else None)
+            yield Planner(wanted, anytime_limit if found.anytime else None)
 
 
 def _records(out: Path) -> dict[str, Record]:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from planlog.results import Family
 
 
 @dataclass(frozen=True)
-class Configuration:
+class Configuration(ABC):
     """Something that makes plans; `seeded` if it draws by chance."""
 
-    kind: ClassVar[str]
-    family: ClassVar[Family]
-    seeded: ClassVar[bool] = False
+    @property
+    @abstractmethod
+    def kind(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def family(self) -> Family: ...
+
+    @property
+    def seeded(self) -> bool:
+        return False
 
     @property
     def name(self) -> str:
@@ -59,6 +68,36 @@ class Shipped(Configuration):
 
     kind = "shipped"
     family = Family.LEARNED
+
+
+Policy = Rules | Learned | Shipped
+
+
+@dataclass(frozen=True)
+class Improved(Configuration):
+    """A policy whose plan is improved, on one thread, until so long after the start of the run."""
+
+    policy: Policy
+    seconds: float
+
+    @property
+    def kind(self) -> str:
+        return self.policy.kind
+
+    @property
+    def family(self) -> Family:
+        return Family.SEARCH if self.policy.family is Family.RULES else self.policy.family
+
+    @property
+    def seeded(self) -> bool:
+        return self.policy.seeded
+
+    @property
+    def name(self) -> str:
+        return f"{self.policy.name}-{self.seconds:g}s"
+
+    def describe(self) -> dict[str, Any]:
+        return {**self.policy.describe(), "seconds": self.seconds}
 
 
 @dataclass(frozen=True)

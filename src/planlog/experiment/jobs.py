@@ -15,7 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from planlog.experiment.configurations import Configuration, Learned
+from planlog.experiment.configurations import (
+    Configuration,
+    Improved,
+    Learned,
+    Planner,
+    Shipped,
+)
 from planlog.experiment.suite import Suite
 from planlog.processes import Limits
 from planlog.results import Family, Record, Status
@@ -45,6 +51,11 @@ class Job:
     @property
     def trains(self) -> bool:
         return not self.task
+
+    @property
+    def improves(self) -> bool:
+        """Whether a policy's plan is improved for the rest of the time."""
+        return self.configuration["kind"] != Planner.kind and "seconds" in self.configuration
 
     @property
     def limits(self) -> Limits:
@@ -92,10 +103,11 @@ def plan_jobs(
 ) -> Iterator[Job]:
     """All jobs, trainings before what needs them; `configurations` are those of each domain."""
     hash_of = cache(_hash)  # for this time: files change
+    given: set[str] = set()  # more than one configuration may need the same training
     for suite in suites:
         for configuration in configurations[suite.domain]:
             for seed in range(seeds) if configuration.seeded else (None,):
-                yield from _jobs(
+                for job in _jobs(
                     folder,
                     suite,
                     configuration,
@@ -104,7 +116,10 @@ def plan_jobs(
                     training_limits,
                     options or {},
                     hash_of,
-                )
+                ):
+                    if job.run not in given:
+                        given.add(job.run)
+                        yield job
 
 
 def _jobs(
@@ -134,12 +149,15 @@ def _jobs(
         options=options,
     )
     after = ""
-    if isinstance(configuration, Learned):
-        model = folder / MODELS / suite.domain / f"{configuration.name}-{seed}.safetensors"
+    policy = configuration.policy if isinstance(configuration, Improved) else configuration
+    if isinstance(policy, Learned):
+        model = folder / MODELS / suite.domain / f"{policy.name}-{seed}.safetensors"
         files = dict(job.files) | {"model": _place(folder, model)}
         training = _numbered(
             replace(
                 job,
+                planner=policy.name,
+                configuration=policy.describe(),
                 files=files | {"training": [_place(folder, file) for file in suite.training]},
                 hashes=dict(job.hashes) | {"training": hash_of(*suite.training)},
             )
@@ -147,6 +165,8 @@ def _jobs(
         yield training
         after = training.run
         job = replace(job, files=files, hashes=dict(job.hashes) | {"training": after})
+    elif isinstance(policy, Shipped) and suite.model_file is not None:
+        job = replace(job, hashes=dict(job.hashes) | {"model": hash_of(suite.model_file)})
     own_limit = configuration.describe().get("seconds")
     for test in suite.tests:
         yield _numbered(

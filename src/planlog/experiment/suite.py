@@ -34,6 +34,7 @@ class Suite:
     domain: str  # what to call it
     domain_file: Path
     policy_file: Path
+    model_file: Path | None  # that is shipped for the domain
     training: tuple[Path, ...]
     tests: tuple[TestTask, ...]
 
@@ -57,7 +58,8 @@ def generate(
             _keep(folder / split / file, text)
             files[split].append(folder / split / file)
     tests = tuple(TestTask(split, file.stem, file) for split in splits for file in files[split])
-    return Suite(name, domain_file, policy_file, tuple(files[TRAINING]), tests)
+    model_file = domains.model_path(name)
+    return Suite(name, domain_file, policy_file, model_file, tuple(files[TRAINING]), tests)
 
 
 def _keep(file: Path, text: str) -> None:
@@ -122,7 +124,10 @@ def _suite(folder: Path, name: str, splits: Collection[str], count: int | None) 
         for split in (splits or files)
         for file in _spread(files[split], count)
     )
-    return Suite(name, domain_file, _policy_file(folder, domain_file), training, tests)
+    shipped = domains.find(Domain.read(domain_file).name)
+    policy_file = _policy_file(folder, shipped)
+    model_file = domains.model_path(shipped) if shipped else None
+    return Suite(name, domain_file, policy_file, model_file, training, tests)
 
 
 def _split(place: Path) -> str:
@@ -140,11 +145,10 @@ def _spread(files: list[Path], count: int | None) -> list[Path]:
     return [files[i * (len(files) - 1) // max(1, count - 1)] for i in range(count)]
 
 
-def _policy_file(folder: Path, domain_file: Path) -> Path:
+def _policy_file(folder: Path, shipped: str | None) -> Path:
     own = folder / "policy.dl"
     if own.exists():
         return own
-    shipped = domains.find(Domain.read(domain_file).name)
     if shipped is None:
         raise SuiteError(
             f"{folder}: no rules for this domain are shipped; write some as {own.name} there"

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from planlog.baselines.solution import Solution
+from planlog.baselines.solution import Found, Solution
 from planlog.execution import Outcome, execute, format_plan, write_whole
 from planlog.experiment.jobs import Job
 from planlog.model import Model, present_versions
 from planlog.policy import Policy
 from planlog.results import Record, Status
+from planlog.search import improvements
 from planlog.settings import PRESETS, NetworkSettings
-from planlog.task import Action, Domain, Task
+from planlog.task import Domain, Task
 from planlog.template import TemplateSettings
-from planlog.validate import validate
+from planlog.validate import Validator
 
 PLANS = "plans"  # the folder of the plans, if they are kept, in that of the results
 
@@ -92,24 +93,40 @@ def _shipped(job: Job, folder: Path) -> Record:
 
 
 def _execute(job: Job, folder: Path, policy_for: Callable[[Domain], Policy]) -> Record:
-    """Run a policy, from the files to the plan."""
+    """Run a policy, from the files to the plan; improve it if that is wanted."""
     start = time.monotonic()
     domain = Domain.read(folder / job.files["domain"])
     policy = policy_for(domain)
     task = domain.read_task(folder / job.files["task"])
-    left = None if job.seconds is None else job.seconds - (time.monotonic() - start)
+
+    def left() -> float | None:
+        return None if job.seconds is None else job.seconds - (time.monotonic() - start)
+
     result = execute(
         policy,
         task,
         rng=np.random.default_rng(job.seed),
-        time_limit=left,
+        time_limit=left(),
         memory_limit=job.memory,
     )
-    seconds = time.monotonic() - start
-    record = job.record(_STATUS.get(result.outcome, Status.NO_PLAN), seconds=seconds)
-    if not result.solved:
-        return replace(record, objects=len(task.objects), message=result.outcome.value)
-    return _with_plan(record, job, folder, task, result.actions, seconds)
+    found = [Found(result.actions, time.monotonic() - start)] if result.solved else []
+    if found and job.improves:
+        better = improvements(
+            policy, task, result, seed=job.seed or 0, threads=1, time_limit=left()
+        )
+        found += (Found(plan.actions, time.monotonic() - start) for plan in better)
+    return _with_plans(
+        job.record(
+            _STATUS.get(result.outcome, Status.NO_PLAN),
+            objects=len(task.objects),
+            seconds=time.monotonic() - start,
+            message="" if found else result.outcome.value,
+        ),
+        job,
+        folder,
+        task,
+        found,
+    )
 
 
 def _planner(job: Job, folder: Path) -> Record:
@@ -150,41 +167,35 @@ def _of_solution(job: Job, folder: Path, task: Task, solution: Solution) -> Reco
         message=solution.message,
         details={"versions": {"planner": solution.version}} if solution.version else {},
     )
-    for found in solution.plans:
-        record = _with_plan(record, job, folder, task, found.actions, found.seconds)
-    return record
+    return _with_plans(record, job, folder, task, solution.plans)
 
 
-def _with_plan(
-    record: Record,
-    job: Job,
-    folder: Path,
-    task: Task,
-    actions: tuple[Action, ...],
-    seconds: float,
+def _with_plans(
+    record: Record, job: Job, folder: Path, task: Task, plans: Sequence[Found]
 ) -> Record:
-    """The record with a plan that our validator accepts, or with what it says against it."""
-    if record.status is Status.INVALID:
+    """The record with plans that our validator accepts, or with what it says against one."""
+    if not plans:
         return record
-    domain_text = (folder / job.files["domain"]).read_text(encoding="utf-8")
-    task_text = (folder / job.files["task"]).read_text(encoding="utf-8")
-    lines = "".join(f"{action}\n" for action in actions)
-    report = validate(domain_text, task_text, lines)
-    record = replace(record, objects=len(task.objects))
-    if not report.valid:
-        return replace(record, status=Status.INVALID, optimal=False, message=report.reason)
+    texts = [(folder / job.files[key]).read_text(encoding="utf-8") for key in ("domain", "task")]
+    validator = Validator(*texts)
+    for plan in plans:
+        report = validator.replay("".join(f"{action}\n" for action in plan.actions))
+        if not report.valid:
+            return replace(record, status=Status.INVALID, optimal=False, message=report.reason)
+        record = replace(
+            record,
+            length=len(plan.actions),
+            cost=report.cost,
+            plans=(*record.plans, (report.cost, round(plan.seconds, 4))),
+        )
     if job.options.get("keep_plans"):
+        assert record.cost is not None
         seed = "" if job.seed is None else f"-{job.seed}"
         file = folder / PLANS / job.domain / job.split / f"{job.task}-{job.planner}{seed}.plan"
         file.parent.mkdir(parents=True, exist_ok=True)
-        text = format_plan(actions, cost=report.cost, unit_cost=not task.minimises_cost)
+        text = format_plan(plans[-1].actions, cost=record.cost, unit_cost=not task.minimises_cost)
         write_whole(file, text)
-    return replace(
-        record,
-        length=len(actions),
-        cost=report.cost,
-        plans=(*record.plans, (report.cost, round(seconds, 4))),
-    )
+    return record
 
 
 _WORK: dict[str, Callable[[Job, Path], Record]] = {

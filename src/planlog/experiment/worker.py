@@ -34,6 +34,8 @@ from planlog.results import RECORDS, Record, RecordFile, Status
 IDLE_SECONDS = 60.0
 # A job keeps its limits itself, and can say more than one that was ended from outside.
 GRACE = Limits(seconds=5.0, memory=256 * 1024**2)
+# To validate many plans once the time is up; large ones take a second or two each.
+GRACE_FOR_PLANS = 120.0
 
 
 class _Unwanted(Exception):
@@ -103,8 +105,9 @@ def _is_wanted() -> bool:
 def _with_grace(job: Job) -> Limits:
     assert GRACE.seconds is not None
     assert GRACE.memory is not None
+    grace = GRACE_FOR_PLANS if job.improves else GRACE.seconds
     return Limits(
-        None if job.seconds is None else job.seconds + GRACE.seconds,
+        None if job.seconds is None else job.seconds + grace,
         None if job.memory is None else job.memory + GRACE.memory,
     )
 
