@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from planlog.lifting import Circuit, Structure
-from planlog.segments import PreparedCircuit, PreparedPart
+from planlog.segments import PreparedCircuit, PreparedPart, SharedRows
 from planlog.settings import Activation, Aggregation, NetworkSettings
 
 _ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
@@ -272,7 +272,7 @@ class _Values:
     """The values of nodes as far as they are known: for each relation one piece a step."""
 
     def __init__(self, inputs: Mapping[int, Tensor], featured: frozenset[int]) -> None:
-        self._pieces = {relation: [rows] for relation, rows in inputs.items()}
+        self._pieces = {relation: [SharedRows(rows)] for relation, rows in inputs.items()}
         self._ones = inputs.keys() - featured
 
     def are_one(self, relation: int) -> bool:
@@ -281,21 +281,22 @@ class _Values:
 
     def append(self, relation: int, rows: Tensor, is_last: bool) -> None:
         pieces = self._pieces.setdefault(relation, [])
-        pieces.append(rows)
-        if is_last and len(pieces) > 1:
-            self._pieces[relation] = [torch.cat(pieces)]
+        if is_last and pieces:
+            rows = torch.cat([*(piece.rows for piece in pieces), rows])
+            pieces.clear()
+        pieces.append(SharedRows(rows))
 
     def rows(self, relation: int, low: int, high: int) -> Tensor:
         """The values of the nodes `low` to `high` (exclusive)."""
         found = []
         first = 0
         for piece in self._pieces[relation]:
-            last = first + len(piece)
+            last = first + len(piece.rows)
             if low < last and first < high:
-                found.append(piece[max(low - first, 0) : high - first])
+                found.append(piece.slice(max(low - first, 0), min(high - first, len(piece.rows))))
             first = last
         return found[0] if len(found) == 1 else torch.cat(found)
 
     def all(self, relation: int, default: Tensor) -> Tensor:
         pieces = self._pieces.get(relation)
-        return pieces[0] if pieces else default
+        return pieces[0].rows if pieces else default

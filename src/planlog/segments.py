@@ -169,5 +169,61 @@ class _Maximum(torch.autograd.Function):
         return result.view(rows, dimension), None
 
 
+class SharedRows:
+    """The rows of a tensor of which many slices are taken.
+
+    The gradients of slices are added up in one place. Torch would make each of them a tensor of all
+    rows, which takes longer than everything else.
+    """
+
+    def __init__(self, rows: Tensor) -> None:
+        self.rows = rows
+        self.gradient: Tensor | None = None
+        # Depends on the rows, and all slices on it: so its gradient is asked for after theirs.
+        self._token: Tensor | None = None
+
+    def slice(self, low: int, high: int) -> Tensor:
+        """The rows from `low` to `high` (exclusive)."""
+        if not self.rows.requires_grad or (low == 0 and high == len(self.rows) < _FEW):
+            return self.rows[low:high]
+        if self._token is None:
+            self._token = _Share.apply(self.rows, self)  # type: ignore[no-untyped-call]
+        sliced: Tensor = _Slice.apply(  # type: ignore[no-untyped-call]
+            self._token, self.rows.detach(), self, low, high
+        )
+        return sliced
+
+
+class _Share(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, shared: SharedRows) -> Tensor:
+        ctx.shared = shared
+        return rows.new_zeros(())
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, _: Tensor) -> tuple[Tensor | None, None]:
+        gradient, ctx.shared.gradient = ctx.shared.gradient, None  # the next pass begins anew
+        return gradient, None
+
+
+class _Slice(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, token: Tensor, rows: Tensor, shared: SharedRows, low: int, high: int
+    ) -> Tensor:
+        ctx.shared, ctx.low, ctx.high = shared, low, high
+        return rows[low:high]
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None, None]:
+        shared = ctx.shared
+        if shared.gradient is None:
+            shared.gradient = torch.zeros_like(shared.rows)
+        shared.gradient[ctx.low : ctx.high] += gradient
+        return gradient.new_zeros(()), None, None, None, None
+
+
 def _offsets(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
