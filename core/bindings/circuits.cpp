@@ -66,6 +66,20 @@ class CircuitFeed : public Guarded {
         return nb::make_tuple(as_rows(std::move(values), rows, of.arity()),
                               as_array(std::move(nodes)));
     }
+    // The relations and nodes of the actions that the policy derives in the last state, ordered
+    // by schema and arguments.
+    nb::tuple actions() {
+        check_condition();
+        std::vector<ActionRow> derived;
+        visitor_->walk().append_actions(derived);
+        std::vector<uint32_t> relations, nodes;
+        for (const ActionRow action : derived) {
+            const RelationId relation = *circuit_->program->program.find_action(action.action);
+            relations.push_back(index(relation));
+            nodes.push_back(circuit_->circuit.node(relation, action.row));
+        }
+        return nb::make_tuple(as_array(std::move(relations)), as_array(std::move(nodes)));
+    }
     // For each of these states of a space, the transitions that the policy derives and the
     // nodes of their actions.
     nb::tuple add_states(const SharedSpace& shared, IdArray states) {
@@ -147,6 +161,7 @@ void bind_circuits(nb::module_& m) {
         .def("set_features", &CircuitFeed::set_features, "features"_a)
         .def("add_state", &CircuitFeed::add_state, "state"_a)
         .def("nodes", &CircuitFeed::nodes, "relation"_a)
+        .def("actions", &CircuitFeed::actions)
         .def("add_states", &CircuitFeed::add_states, "space"_a, "states"_a);
 }
 

@@ -26,12 +26,12 @@ nb::list as_python(const std::vector<GroundAction>& plan) {
 class SharedImprover : public Guarded {
   public:
     SharedImprover(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program,
-                   std::shared_ptr<SharedNetwork> network, uint64_t seed, double temperature)
+                   std::shared_ptr<SharedNetwork> network, uint64_t seed)
         : task_(std::move(task)),
           program_(std::move(program)),
           network_(std::move(network)),
           improver_(task_->task, task_->atoms, program_->program,
-                    network_ ? &network_->network : nullptr, {seed, temperature}) {
+                    network_ ? &network_->network : nullptr, {.seed = seed}) {
         improver_.watch(stop_);
     }
 
@@ -158,8 +158,8 @@ class SharedTeam : public Guarded {
 void bind_searches(nb::module_& m) {
     nb::class_<SharedImprover>(m, "Improver")
         .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>,
-                      std::shared_ptr<SharedNetwork>, uint64_t, double>(),
-             "task"_a, "program"_a, "network"_a.none(), "seed"_a, "temperature"_a)
+                      std::shared_ptr<SharedNetwork>, uint64_t>(),
+             "task"_a, "program"_a, "network"_a.none(), "seed"_a)
         .def("start", &SharedImprover::start, "state"_a, "plan"_a)
         .def("improve", &SharedImprover::improve, "expansions"_a)
         .def("survey", &SharedImprover::survey, "step"_a)

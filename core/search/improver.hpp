@@ -30,7 +30,7 @@ class Improver {
   public:
     struct Settings {
         uint64_t seed = 0;
-        double temperature = 1;  // of the draws: with a high one all actions are equally likely
+        double temperature = 3;  // of the draws: with a high one all actions are equally likely
     };
 
     Improver(const Task& task, AtomTable& atoms, const Program& program, const Network* network,

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from planlog.labels import Labels, label
 from planlog.lifting import (
+    ActionNodes,
     Circuit,
     CircuitBuilder,
     Part,
     Sharing,
-    SpaceNodes,
     Step,
     action_relations,
 )
 from planlog.policy import Policy
 from planlog.settings import Aggregation, TrainingSettings
 from planlog.statespace import OnProgress, StateSpace
+from planlog.surveys import Survey
 
 Ids = npt.NDArray[np.uint32]
 
@@ -92,27 +94,58 @@ def gather(
     aggregation: Aggregation,
     settings: TrainingSettings,
     *,
+    sample: int | None = None,
+    surveys: Iterable[Survey] = (),
     on_progress: OnProgress | None = None,
 ) -> TrainingData:
-    """The data of all labelled states of some spaces, for the network of a policy (a template).
+    """The data of labelled states, for the network of a policy (a template): those of some spaces
+    of all applicable actions (a `sample` of so many at most, if that is given), and surveyed ones.
 
-    Spaces are those of all applicable actions. `on_progress` is told the number of states so far.
+    `on_progress` is told the number of states so far.
     """
     sharing = Sharing.SETS if aggregation is Aggregation.MAX else Sharing.MULTISETS
     builder = CircuitBuilder(policy, sharing, action_relations(policy))
-    labelled = 0
+    labelled = added = 0
+    chosen: list[tuple[StateSpace, Ids]] = []
+    for space in spaces:
+        labels = label(space, policy)
+        wanted = informative(labels) if settings.only_informative else np.ones(len(labels), bool)
+        chosen.append((space, labels.states[wanted]))
+        labelled += len(labels)
 
     def so_far(states: int) -> None:
         if on_progress:
-            on_progress(labelled + states)
+            on_progress(added + states)
 
-    for space in spaces:
-        labels = label(space, policy)
-        chosen = informative(labels) if settings.only_informative else np.ones(len(labels), bool)
-        builder.add_space(space, labels.states[chosen], on_progress=so_far)
-        labelled += len(labels)
+    for space, states in _sample(chosen, sample):
+        builder.add_space(space, states, on_progress=so_far)
+        added += len(states)
+    optimal = []
+    for survey in surveys:
+        builder.add_choices(survey.task, survey.states)
+        optimal.append(np.concatenate([np.zeros(0, np.bool_), *survey.optimal]))
+        labelled += len(survey)
+        added += len(survey)
+        so_far(0)
     lifted = builder.finish()
-    return TrainingData(lifted.circuit, decisions_of(lifted.spaces), labelled)
+    decisions = decisions_of(
+        [
+            *((space, space.space.optimal[space.transitions]) for space in lifted.spaces),
+            *zip(lifted.choices, optimal, strict=True),
+        ]
+    )
+    return TrainingData(lifted.circuit, decisions, labelled)
+
+
+def _sample(chosen: list[tuple[StateSpace, Ids]], size: int | None) -> list[tuple[StateSpace, Ids]]:
+    """So many of the states at most, drawn from all of them alike."""
+    total = sum(len(states) for _, states in chosen)
+    if size is None or total <= size:
+        return chosen
+    drawn = np.zeros(total, dtype=np.bool_)
+    drawn[np.random.default_rng(0).permutation(total)[:size]] = True
+    parts = np.split(drawn, np.cumsum([len(states) for _, states in chosen])[:-1])
+    return [(space, states[part]) for (space, states), part in zip(chosen, parts, strict=True)]
 
 
 def informative(labels: Labels) -> npt.NDArray[np.bool_]:
@@ -128,18 +161,20 @@ def informative(labels: Labels) -> npt.NDArray[np.bool_]:
     return found
 
 
-def decisions_of(spaces: Sequence[SpaceNodes]) -> Decisions:
-    """The distinct decisions of some states; states without derived actions give none."""
+def decisions_of(labelled: Iterable[tuple[ActionNodes, npt.NDArray[np.bool_]]]) -> Decisions:
+    """The distinct decisions of states whose actions are known to be optimal or not; states
+    without derived actions give none."""
     rows: dict[bytes, int] = {}  # the entries of a decision, as bytes, and how often it occurs
-    for space in spaces:
-        entries = np.empty((len(space.nodes), 3), dtype=np.int64)
-        entries[:, 0] = space.relations
-        entries[:, 1] = space.nodes
-        entries[:, 2] = space.space.optimal[space.transitions]
-        owners = np.repeat(np.arange(len(space.states)), np.diff(space.offsets))
+    for actions, optimal in labelled:
+        entries = np.empty((len(actions.nodes), 3), dtype=np.int64)
+        entries[:, 0] = actions.relations
+        entries[:, 1] = actions.nodes
+        entries[:, 2] = optimal
+        offsets = actions.offsets.tolist()
+        owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         order = np.lexsort((*entries.T[::-1], owners))
         entries = np.ascontiguousarray(entries[order])
-        for begin, end in zip(space.offsets[:-1].tolist(), space.offsets[1:].tolist(), strict=True):
+        for begin, end in pairwise(offsets):
             if begin < end:
                 key = entries[begin:end].tobytes()
                 rows[key] = rows.get(key, 0) + 1

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from planlog.policy import Policy, Walk
-from planlog.task import Action, Task
+from planlog.task import Action, State, Task
 
 
 class Outcome(Enum):
@@ -56,6 +56,7 @@ def execute(
     task: Task,
     *,
     rng: np.random.Generator,
+    start: State | None = None,
     max_steps: int | None = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
@@ -63,7 +64,7 @@ def execute(
     observer: Observer | None = None,
 ) -> PlanResult:
     """Apply actions that the policy derives until the goal holds: the best one if the policy is a
-    learned one, else one drawn uniformly.
+    learned one, else one drawn uniformly. The first state is the initial one, or `start`.
 
     Without `avoid_revisits` states may be seen again, as a nondeterministic policy may need;
     a loop on which the policy derives but one action in every state can never be left and
@@ -78,15 +79,15 @@ def execute(
     resident memory of the process in bytes. Ctrl-C (any KeyboardInterrupt) ends the execution
     with INTERRUPTED.
     """
-    start = time.monotonic()
+    begin = time.monotonic()
     limits = _Limits(
         max_steps=sys.maxsize if max_steps is None else max_steps,
-        deadline=None if time_limit is None else start + time_limit,
+        deadline=None if time_limit is None else begin + time_limit,
         memory=memory_limit,
     )
     trace = _Trace()
     try:
-        walk = policy.start(task, deadline=limits.deadline)
+        walk = policy.start(task, start, deadline=limits.deadline)
         trace.goals_left = walk.goals_left
         run = _search if avoid_revisits else _sample
         outcome = run(walk, rng, limits, trace, observer)
@@ -103,7 +104,7 @@ def execute(
         unit_cost=not task.minimises_cost,
         steps=trace.steps,
         goals_left=trace.goals_left,
-        seconds=time.monotonic() - start,
+        seconds=time.monotonic() - begin,
     )
 
 

@@ -8,10 +8,11 @@ a network needs to know of the states.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -150,19 +151,25 @@ class StateNodes:
 
 
 @dataclass(frozen=True)
-class SpaceNodes:
-    """The actions that the policy derives in some states of a space.
+class ActionNodes:
+    """The actions that the policy derives in some states of a task: those of the i-th state are the
+    entries `offsets[i]` to `offsets[i + 1]`."""
 
-    Those of `states[i]` are the entries `offsets[i]` to `offsets[i + 1]`: transitions of the space,
-    and the relations and nodes of their actions.
-    """
+    offsets: Ids  # (states + 1,)
+    relations: Ids  # (derived actions,)
+    nodes: Ids  # (derived actions,)
+
+
+@dataclass(frozen=True)
+class SpaceNodes(ActionNodes):
+    """Those of some states of a space, with the transitions that they are."""
 
     space: StateSpace
     states: Ids  # (states,)
-    offsets: Ids  # (states + 1,)
     transitions: Ids  # (derived actions,)
-    relations: Ids  # (derived actions,)
-    nodes: Ids  # (derived actions,)
+
+
+_Actions = TypeVar("_Actions", bound=ActionNodes)
 
 
 @dataclass(frozen=True)
@@ -172,6 +179,7 @@ class Lifted:
     circuit: Circuit
     states: tuple[StateNodes, ...]
     spaces: tuple[SpaceNodes, ...]
+    choices: tuple[ActionNodes, ...]
 
 
 class CircuitBuilder:
@@ -189,6 +197,7 @@ class CircuitBuilder:
         self._outputs = sorted(self.structure.derived if outputs is None else outputs)
         self._states: list[dict[int, tuple[Ids, Ids]]] = []
         self._spaces: list[SpaceNodes] = []
+        self._choices: list[ActionNodes] = []
         self._vectors = dict.fromkeys(self._inputs(), 1)  # feature vectors of each input relation
 
     def add(
@@ -250,6 +259,28 @@ class CircuitBuilder:
             )
         )
 
+    def add_choices(self, task: Task, states: Iterable[State]) -> None:
+        """Add states of a task; the nodes of all actions that the policy derives there are kept,
+        ordered by schema and arguments."""
+        self.policy.check_task(task)
+        feed = _core.CircuitFeed(self._core, task.core)
+        feed.set_features([])
+        counts = [0]
+        relations, nodes = [np.zeros(0, dtype=np.uint32)], [np.zeros(0, dtype=np.uint32)]
+        for state in states:
+            feed.add_state(state.atoms)
+            found, found_nodes = feed.actions()
+            counts.append(len(found))
+            relations.append(found)
+            nodes.append(found_nodes)
+        self._choices.append(
+            ActionNodes(
+                offsets=np.cumsum(counts).astype(np.uint32),
+                relations=np.concatenate(relations),
+                nodes=np.concatenate(nodes),
+            )
+        )
+
     def finish(self) -> Lifted:
         """The circuit of all states; nothing can be added after this."""
         steps, renumbered, counts = self._core.finish(self._outputs)
@@ -270,14 +301,20 @@ class CircuitBuilder:
             StateNodes({r: (atoms, final(r, nodes)) for r, (atoms, nodes) in state.items()})
             for state in self._states
         )
-        spaces = []
-        for space in self._spaces:
-            nodes = space.nodes.copy()
-            for relation in np.unique(space.relations).tolist():
-                chosen = space.relations == relation
+
+        def finished(actions: _Actions) -> _Actions:
+            nodes = actions.nodes.copy()
+            for relation in np.unique(actions.relations).tolist():
+                chosen = actions.relations == relation
                 nodes[chosen] = final(relation, nodes[chosen])
-            spaces.append(replace(space, nodes=nodes))
-        return Lifted(circuit, states, tuple(spaces))
+            return replace(actions, nodes=nodes)
+
+        return Lifted(
+            circuit,
+            states,
+            tuple(finished(space) for space in self._spaces),
+            tuple(finished(choices) for choices in self._choices),
+        )
 
     def _name(self, relation: int) -> str:
         return self.structure.relations[relation][0]

@@ -53,7 +53,7 @@ def improvements(
     def search() -> Iterator[PlanResult]:
         network = policy.network if isinstance(policy, LearnedPolicy) else None
         team = _core.Team(task.core, policy.core, network, seed % 2**64, threads)
-        team.start(task.initial.atoms, _numbers(task, plan.actions))
+        team.start(task.initial.atoms, numbers(task, plan.actions))
         try:
             while team.improve(most, deadline and deadline - time.monotonic()):
                 yield PlanResult(
@@ -71,7 +71,7 @@ def improvements(
     return search()
 
 
-def _numbers(task: Task, actions: tuple[Action, ...]) -> list[tuple[int, list[int]]]:
+def numbers(task: Task, actions: tuple[Action, ...]) -> list[tuple[int, list[int]]]:
     """Actions as the core's numbers of schemas and objects."""
     schemas = {(schema.name, schema.arity): i for i, schema in enumerate(task.domain.actions)}
     return [
@@ -80,12 +80,12 @@ def _numbers(task: Task, actions: tuple[Action, ...]) -> list[tuple[int, list[in
     ]
 
 
-def _actions(task: Task, numbers: list[tuple[int, tuple[int, ...]]]) -> tuple[Action, ...]:
+def _actions(task: Task, numbered: list[tuple[int, tuple[int, ...]]]) -> tuple[Action, ...]:
     """What these numbers stand for."""
     return tuple(
         Action(
             task.domain.actions[schema].name,
             tuple(task.object_names[argument] for argument in arguments),
         )
-        for schema, arguments in numbers
+        for schema, arguments in numbered
     )

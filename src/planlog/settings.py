@@ -78,16 +78,46 @@ class TrainingSettings:
             raise ValueError("the learning rate must be positive")
 
 
+@dataclass(frozen=True)
+class SurveySettings:
+    """How states of tasks beyond the limit of state spaces are labelled, by search."""
+
+    rounds: int = 2  # of training, search and training again; 0: learn from small tasks only
+    states: int = 1500  # to be labelled in each round
+    steps: int = 50  # of one plan, at which states are labelled
+    effort: int = 20  # expansions for each step of a plan, to improve it
+    expansions: int = 1_000_000  # in each round at most
+    passes: int = 50  # through the tasks in each round at most
+    exact: int = 3000  # states of small tasks that are learned from beside those
+
+    def __post_init__(self) -> None:
+        if self.rounds < 0 or self.effort < 0:
+            raise ValueError("rounds and effort must not be negative")
+        if min(self.states, self.steps, self.expansions, self.passes, self.exact) < 1:
+            raise ValueError("states, steps, expansions and passes must be positive")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Settings that go together."""
+
+    training: TrainingSettings
+    surveys: SurveySettings
+
+
 PRESETS = {
-    "default": TrainingSettings(),
+    "default": Preset(TrainingSettings(), SurveySettings()),
     # The paper says no size of batches.
-    "paper": TrainingSettings(
-        loss=Loss.BINARY,
-        epochs=100,
-        batch=2048,
-        learning_rate=1e-4,
-        schedule=Schedule.CONSTANT,
-        keep=Keep.F1,
-        only_informative=False,
+    "paper": Preset(
+        TrainingSettings(
+            loss=Loss.BINARY,
+            epochs=100,
+            batch=2048,
+            learning_rate=1e-4,
+            schedule=Schedule.CONSTANT,
+            keep=Keep.F1,
+            only_informative=False,
+        ),
+        SurveySettings(rounds=0),
     ),
 }

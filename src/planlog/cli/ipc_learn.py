@@ -201,10 +201,12 @@ class Training:
 def _trainings(count: int, seed: int) -> Iterator[Training]:
     """A brief one, which takes seconds, and then so many with all there is to learn from."""
     from planlog.learn import LearningSettings
-    from planlog.settings import TrainingSettings
+    from planlog.settings import SurveySettings, TrainingSettings
     from planlog.template import TemplateSettings
 
-    brief = LearningSettings(training=TrainingSettings(epochs=50), limit=1_000)
+    brief = LearningSettings(
+        training=TrainingSettings(epochs=50), surveys=SurveySettings(rounds=0), limit=1_000
+    )
     yield Training("trained briefly", brief, seed, is_brief=True)
     for i in range(count):
         layers, own_seed = 1 + i % 2, seed + i // 2

@@ -8,7 +8,7 @@ import math
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -37,7 +37,9 @@ from planlog.settings import (
     Keep,
     Loss,
     NetworkSettings,
+    Preset,
     Schedule,
+    SurveySettings,
     TrainingSettings,
 )
 
@@ -49,8 +51,9 @@ if TYPE_CHECKING:
 HELP = """Learn which of the actions that rules allow are best, and write a model file.
 
 The states of all tasks that are small enough are labelled with their optimal actions; a network
-that is built from domain and rules learns to score these above the others. POLICY is a rule
-file, `none` (all applicable actions) or `shipped`.
+that is built from domain and rules learns to score these above the others. Then, in some rounds,
+search with the learned policy labels states of the larger tasks, too, and the network learns from
+all of them. POLICY is a rule file, `none` (all applicable actions) or `shipped`.
 
 Ctrl-C writes the best model so far; `--resume` goes on from where a training was ended.
 
@@ -64,6 +67,8 @@ Ctrl-C writes the best model so far; `--resume` goes on from where a training wa
 input, 34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM (the best model
 so far is written if there is one).
 """
+
+_Settings = TypeVar("_Settings", TrainingSettings, SurveySettings)
 
 CURVES = (".png", ".pdf", ".svg")
 
@@ -114,13 +119,24 @@ def train(
         Keep | None, typer.Option(help="The weights with the best of this are the result.")
     ] = None,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=2, help="Learn from tasks with fewer states.")
+        int, typer.Option(metavar="N", min=2, help="Label all states of tasks with fewer ones.")
     ] = 10_000,
     max_tasks: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Of these, so many at most.")
+        int, typer.Option(metavar="N", min=1, help="Of these tasks, so many at most.")
     ] = 25,
     max_states: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Labelled states of all tasks at most.")
+        int | None, typer.Option(metavar="N", min=1, help="Labelled states of these at most.")
+    ] = None,
+    rounds: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, max=100, help="Rounds of search in larger tasks."),
+    ] = None,
+    search_states: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Labelled states of each round.")
+    ] = None,
+    effort: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Expansions for each step of a plan, to improve it."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the first weights.")] = 0,
     resume: Annotated[
@@ -133,17 +149,19 @@ def train(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     start = time.monotonic()
-    training = _training(
-        settings,
-        {
-            "loss": loss,
-            "epochs": epochs,
-            "batch": batch,
-            "learning_rate": learning_rate,
-            "schedule": schedule,
-            "keep": keep,
-        },
+    preset = _preset(settings)
+    if learning_rate is not None and not (learning_rate > 0 and math.isfinite(learning_rate)):
+        raise bad_usage("--learning-rate: must be a positive number")
+    training = _given(
+        preset.training,
+        loss=loss,
+        epochs=epochs,
+        batch=batch,
+        learning_rate=learning_rate,
+        schedule=schedule,
+        keep=keep,
     )
+    surveys = _given(preset.surveys, rounds=rounds, states=search_states, effort=effort)
     for file, name in ((out, "--out"), (curve, "--curve")):
         if file is not None:
             check_writable(file, name)
@@ -178,6 +196,7 @@ def train(
                     aggregation=aggregation,
                 ),
                 training,
+                surveys,
                 limit,
                 max_tasks,
                 max_states,
@@ -243,14 +262,15 @@ def train(
 train.__doc__ = HELP
 
 
-def _training(name: str, given: dict[str, Any]) -> TrainingSettings:
-    """The settings of a name, and those that were given instead."""
+def _preset(name: str) -> Preset:
     if name not in PRESETS:
         raise bad_usage(f"--settings: expected one of {', '.join(PRESETS)}, got '{name}'")
-    rate = given["learning_rate"]
-    if rate is not None and not (rate > 0 and math.isfinite(rate)):
-        raise bad_usage("--learning-rate: must be a positive number")
-    return replace(PRESETS[name], **{key: value for key, value in given.items() if value})
+    return PRESETS[name]
+
+
+def _given(settings: _Settings, **given: Any) -> _Settings:
+    """Settings, and those that were given instead."""
+    return replace(settings, **{key: value for key, value in given.items() if value is not None})
 
 
 def need(module: str, extra: str, purpose: str) -> None:
@@ -284,9 +304,16 @@ def _summary(learned: Learned, out: Path, seconds: float) -> str:
     training = learned.model.training
     best, sharing = training["best"], training["sharing"]
     labelled = many(training["labelled_states"], "labelled state")
-    tasks, epochs = len(training["tasks"]), training["epochs"]
+    tasks = len({*training["tasks"], *training["surveyed_tasks"]})
+    epochs = training["epochs"]
     accuracy = percent(round(best["accuracy"] * 1e6), 10**6)
     lines = [
+        f"round {i}: {many(told['surveyed_states'], 'labelled state')} by search, which has "
+        f"brought plans from {told['policy_cost']:,.15g} to {told['improved_cost']:,.15g}"
+        for i, told in enumerate(training["rounds"])
+        if told["expansions"]
+    ]
+    lines += [
         f"learned from {sharing['states']:,} of {labelled} of {many(tasks, 'task')}: "
         f"{many(training['decisions'], 'distinct decision')}",
         f"{sharing['atoms']:,} atoms are {many(sharing['nodes'], 'node')}, "

@@ -48,10 +48,12 @@ def _train(job: Job, folder: Path) -> Record:
     rules = Policy.read(folder / job.files["policy"], domain)
     chosen = job.configuration
     tasks = [domain.read_task(folder / file) for file in job.files["training"]]
+    preset = PRESETS[chosen["settings"]]
     settings = LearningSettings(
         template=TemplateSettings(layers=chosen["layers"]),
         network=NetworkSettings(width=chosen["width"]),
-        training=PRESETS[chosen["settings"]],
+        training=preset.training,
+        surveys=preset.surveys,
         max_states=chosen["max_states"],
     )
     start = time.monotonic()
