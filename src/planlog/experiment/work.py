@@ -113,10 +113,13 @@ def _execute(job: Job, folder: Path, policy_for: Callable[[Domain], Policy]) -> 
     )
     found = [Found(result.actions, time.monotonic() - start)] if result.solved else []
     if found and job.improves:
-        better = improvements(
+        assert job.seconds is not None
+        for better in improvements(
             policy, task, result, seed=job.seed or 0, threads=1, time_limit=left()
-        )
-        found += (Found(plan.actions, time.monotonic() - start) for plan in better)
+        ):
+            plan = Found(better.actions, time.monotonic() - start)
+            if plan.seconds <= job.seconds:  # the last may be a little late
+                found.append(plan)
     return _with_plans(
         job.record(
             _STATUS.get(result.outcome, Status.NO_PLAN),

@@ -34,8 +34,7 @@ from planlog.results import RECORDS, Record, RecordFile, Status
 IDLE_SECONDS = 60.0
 # A job keeps its limits itself, and can say more than one that was ended from outside.
 GRACE = Limits(seconds=5.0, memory=256 * 1024**2)
-# To validate many plans once the time is up; large ones take a second or two each.
-GRACE_FOR_PLANS = 120.0
+GRACE_FOR_PLANS = 60.0  # of what improves plans: it validates them all once the time is up
 
 
 class _Unwanted(Exception):
