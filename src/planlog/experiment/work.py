@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,12 +115,14 @@ def _execute(job: Job, folder: Path, policy_for: Callable[[Domain], Policy]) -> 
     found = [Found(result.actions, time.monotonic() - start)] if result.solved else []
     if found and job.improves:
         assert job.seconds is not None
-        for better in improvements(
+        better = improvements(
             policy, task, result, seed=job.seed or 0, threads=1, time_limit=left()
-        ):
-            plan = Found(better.actions, time.monotonic() - start)
-            if plan.seconds <= job.seconds:  # the last may be a little late
-                found.append(plan)
+        )
+        with suppress(MemoryError):  # what has been found stays
+            for plan in better:
+                seconds = time.monotonic() - start
+                if seconds <= job.seconds:  # the last may be a little late
+                    found.append(Found(plan.actions, seconds))
     return _with_plans(
         job.record(
             _STATUS.get(result.outcome, Status.NO_PLAN),
