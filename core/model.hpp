@@ -125,7 +125,10 @@ class Model {
     };
     // Atoms that have lost or won derivations since this was last asked (some perhaps several
     // times), and how often the model was evaluated from scratch, which changes all.
-    std::vector<Change> take_rederived() { return std::exchange(rederived_, {}); }
+    void take_rederived(std::vector<Change>& changes) {
+        changes.clear();
+        changes.swap(rederived_);
+    }
     uint64_t evaluations() const { return evaluations_; }
     uint32_t index_of_true_rows(RelationId id) { return relations_[index(id)].index_on(0); }
     // The row of a state atom, true or false.

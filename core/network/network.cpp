@@ -12,6 +12,16 @@ namespace planlog {
 namespace {
 
 constexpr uint32_t none = UINT32_MAX;
+// That are kept, beside two for each atom.
+constexpr size_t most_nodes = size_t{1} << 16;
+
+// Every bit of the result depends on all of the number (the last steps of SplitMix64), so sums of
+// results tell sets of numbers apart.
+uint64_t scramble(uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
 
 // Loops over vectors are compiled twice, and the faster version is taken where the processor
 // has it. Both give the same results to the last bit.
@@ -120,11 +130,11 @@ Evaluation::Evaluation(const Network& network)
       components_(components(*network.program)),
       component_of_(network.dimensions.size()),
       rule_of_(network.program->rules().size(), none),
-      values_(network.dimensions.size()),
+      nodes_(network.dimensions.size()),
       is_derived_(network.dimensions.size()) {
     for (uint32_t c = 0; c < components_.size(); ++c)
         for (RelationId relation : components_[c].relations) component_of_[index(relation)] = c;
-    for (size_t i = 0; i < values_.size(); ++i) values_[i].dimension = network.dimensions[i];
+    for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i].dimension = network.dimensions[i];
     for (const Network::RuleWeights& weights : network.rules)
         is_derived_[index(network.program->rules()[weights.rule].head)] = true;
     for (const Network::RuleWeights& weights : network.rules) {
@@ -148,14 +158,14 @@ Evaluation::Evaluation(const Network& network)
 }
 
 bool Evaluation::is_current(RelationId relation, Row row) const {
-    const Values& values = values_[index(relation)];
-    return row < values.is_current.size() && values.is_current[row];
+    const std::vector<uint32_t>& nodes = nodes_[index(relation)].of_row;
+    return row < nodes.size() && nodes[row] != none;
 }
 
 // An atom, and all that are derived from it. If it is out of date already, so are they.
 void Evaluation::outdate(const Model& model, RelationId relation, Row row) {
-    if (index(relation) >= values_.size() || !is_current(relation, row)) return;
-    values_[index(relation)].is_current[row] = 0;
+    if (index(relation) >= nodes_.size() || !is_current(relation, row)) return;
+    nodes_[index(relation)].of_row[row] = none;
     outdated_.assign(1, {relation, row});
     while (!outdated_.empty()) {
         const auto [used, used_row] = outdated_.back();
@@ -164,7 +174,7 @@ void Evaluation::outdate(const Model& model, RelationId relation, Row row) {
             if (rule >= rule_of_.size() || rule_of_[rule] == none) return;
             const RelationId head = network_->program->rules()[rule].head;
             if (!is_current(head, head_row)) return;
-            values_[index(head)].is_current[head_row] = 0;
+            nodes_[index(head)].of_row[head_row] = none;
             outdated_.emplace_back(head, head_row);
         });
     }
@@ -172,45 +182,119 @@ void Evaluation::outdate(const Model& model, RelationId relation, Row row) {
 
 void Evaluation::update(Model& model) {
     computed_ = 0;
-    const auto rederived = model.take_rederived();
+    model.take_rederived(rederived_);
     if (evaluations_ == model.evaluations()) {
-        for (const Model::Change& change : rederived) outdate(model, change.relation, change.row);
-        return;
+        for (const Model::Change& change : rederived_) outdate(model, change.relation, change.row);
+    } else {
+        evaluations_ = model.evaluations();  // rows have other numbers now
+        for (Nodes& nodes : nodes_) nodes.of_row.clear();
+        atom_count_ = 0;
     }
-    evaluations_ = model.evaluations();  // rows have other numbers now
-    for (Values& values : values_) {
-        values.data.clear();
-        values.stamps.clear();
-        values.is_current.clear();
+    if (node_count_ > most_nodes + 2 * atom_count_) forget();
+}
+
+// Gives up all nodes, so that they do not take more and more space.
+void Evaluation::forget() {
+    for (Nodes& nodes : nodes_) {
+        std::fill(nodes.of_row.begin(), nodes.of_row.end(), none);
+        nodes.values.clear();
+        nodes.fingerprints.clear();
+        nodes.slots.clear();
     }
     for (RuleData& rule : rules_)
-        for (Child& child : rule.children) child.stamps.clear();
+        for (Child& child : rule.children) child.is_known.clear();
+    node_count_ = 0;
 }
 
 const float* Evaluation::value(const Model& model, RelationId relation, Row row) {
-    bring_up_to_date(model, relation, row);
-    const Values& values = values_[index(relation)];
-    return values.data.data() + size_t{row} * values.dimension;
+    const uint32_t number = node(model, relation, row);
+    const Nodes& nodes = nodes_[index(relation)];
+    return nodes.values.data() + size_t{number} * nodes.dimension;
 }
 
-// What a derivation needs, but for atoms of one component.
-void Evaluation::prepare(const Model& model, uint32_t rule, const Row* body, uint32_t except) {
-    for (const Child& child : rules_[rule].children)
-        if (component_of_[index(child.relation)] != except)
-            bring_up_to_date(model, child.relation, body[child.literal]);
+// --- Nodes -------------------------------------------------------------------
+
+uint32_t Evaluation::Nodes::find_or_add(const Fingerprint& fingerprint) {
+    const auto slot_of = [&](const Fingerprint& of) {
+        size_t slot = of[0] & (slots.size() - 1);
+        while (slots[slot] != none && fingerprints[slots[slot]] != of)
+            slot = (slot + 1) & (slots.size() - 1);
+        return slot;
+    };
+    if (fingerprints.size() * 2 >= slots.size()) {
+        slots.assign(std::max<size_t>(64, slots.size() * 2), none);
+        for (uint32_t i = 0; i < fingerprints.size(); ++i) slots[slot_of(fingerprints[i])] = i;
+    }
+    uint32_t& found = slots[slot_of(fingerprint)];
+    if (found == none) {
+        found = static_cast<uint32_t>(fingerprints.size());
+        fingerprints.push_back(fingerprint);
+    }
+    return found;
 }
 
-void Evaluation::bring_up_to_date(const Model& model, RelationId relation, Row row) {
-    if (is_current(relation, row)) return;
-    const uint32_t component = component_of_[index(relation)];
-    if (components_[component].recursive) return bring_up_to_date(model, components_[component]);
-    // First all that it needs: what is computed in between uses the same scratch space.
-    model.derivations_of(relation, row, [&](uint32_t rule, const Row* body) {
-        prepare(model, rule_of_[rule], body, component);
+uint32_t Evaluation::node(const Model& model, RelationId relation, Row row) {
+    if (!is_current(relation, row)) {
+        const Component& component = components_[component_of_[index(relation)]];
+        if (component.recursive)
+            find_nodes(model, component);
+        else
+            find_node(model, relation, row,
+                      [&](auto visit) { model.derivations_of(relation, row, visit); });
+    }
+    return nodes_[index(relation)].of_row[row];
+}
+
+// Of all atoms of a recursive component, since they have to be put in order together.
+void Evaluation::find_nodes(const Model& model, const Component& component) {
+    const DerivationOrder order = derivation_order(model, component, component_of_);
+    for (const DerivationOrder::Atom& atom : order.atoms) {
+        // Which derivations are left out depends on those of the atoms that it is derived from,
+        // so an atom that is up to date stays so.
+        if (is_current(atom.relation, atom.row)) continue;
+        find_node(model, atom.relation, atom.row, [&](auto visit) {
+            for (uint32_t d = atom.first; d < atom.last; ++d)
+                visit(order.derivations[d].rule, order.derivations[d].body);
+        });
+    }
+}
+
+// The node of an atom whose derivations `each` visits, after those that it is derived from.
+template <class Derivations>
+void Evaluation::find_node(const Model& model, RelationId relation, Row row, Derivations each) {
+    ++computed_;
+    Fingerprint fingerprint{};
+    each([&](uint32_t rule, const Row* body) {
+        Fingerprint message{rule + 1, ~uint64_t{rule}};
+        for (const Child& child : rules_[rule_of_[rule]].children) {
+            const uint32_t used = node(model, child.relation, body[child.literal]);
+            message[0] = message[0] * 0x9e3779b97f4a7c15ULL + used;
+            message[1] = message[1] * 0xd6e8feb86659fd93ULL + used;
+        }
+        for (size_t half = 0; half < 2; ++half) fingerprint[half] += scramble(message[half]);
     });
-    total_.assign(values_[index(relation)].dimension, 0);
+    Nodes& nodes = nodes_[index(relation)];
+    const uint32_t number = nodes.find_or_add(fingerprint);
+    if (size_t{number} * nodes.dimension == nodes.values.size()) {
+        compute(nodes, network_->atom_activations[index(relation)], each);
+        ++node_count_;
+    }
+    if (row >= nodes.of_row.size()) {
+        atom_count_ += row + 1 - nodes.of_row.size();
+        nodes.of_row.resize(row + 1, none);
+    }
+    nodes.of_row[row] = number;
+}
+
+// --- Values ------------------------------------------------------------------
+
+// Appends the value of a new node. Its derivations have all their nodes by now, so nothing else
+// is computed in between.
+template <class Derivations>
+void Evaluation::compute(Nodes& nodes, Activation activation, Derivations each) {
+    total_.assign(nodes.dimension, 0);
     uint32_t last = none;
-    model.derivations_of(relation, row, [&](uint32_t rule, const Row* body) {
+    each([&](uint32_t rule, const Row* body) {
         if (rule != last) {
             if (last != none) end_rule();
             begin_rule(rule_of_[rule]);
@@ -219,31 +303,24 @@ void Evaluation::bring_up_to_date(const Model& model, RelationId relation, Row r
         add_message(body);
     });
     if (last != none) end_rule();
-    finish_atom(relation, row);
+    activate(activation, total_.data(), total_.size());
+    nodes.values.insert(nodes.values.end(), total_.begin(), total_.end());
 }
 
-// All atoms of a recursive component, since they have to be put in order together.
-void Evaluation::bring_up_to_date(const Model& model, const Component& component) {
-    const DerivationOrder order = derivation_order(model, component, component_of_);
-    const uint32_t own = component_of_[index(component.relations.front())];
-    for (const DerivationOrder::Atom& atom : order.atoms) {
-        // Which derivations are left out depends on those of the atoms that it is derived from,
-        // so an atom that is up to date stays so.
-        if (is_current(atom.relation, atom.row)) continue;
-        for (uint32_t d = atom.first; d < atom.last; ++d)
-            prepare(model, rule_of_[order.derivations[d].rule], order.derivations[d].body, own);
-        total_.assign(values_[index(atom.relation)].dimension, 0);
-        for (uint32_t d = atom.first; d < atom.last; ++d) {
-            const auto [rule, body] = order.derivations[d];
-            if (d == atom.first || rule != order.derivations[d - 1].rule) {
-                if (d != atom.first) end_rule();
-                begin_rule(rule_of_[rule]);
-            }
-            add_message(body);
-        }
-        if (atom.first != atom.last) end_rule();
-        finish_atom(atom.relation, atom.row);
+const float* Evaluation::product(Child& child, uint32_t node) {
+    const Nodes& nodes = nodes_[index(child.relation)];
+    const size_t size = child.matrix->rows;
+    if (node >= child.is_known.size()) {
+        child.is_known.resize(nodes.fingerprints.size(), 0);
+        child.products.resize(nodes.fingerprints.size() * size);
     }
+    float* product = child.products.data() + node * size;
+    if (!child.is_known[node]) {
+        child.is_known[node] = 1;
+        std::fill_n(product, size, 0.0f);
+        child.matrix->add_product(nodes.values.data() + size_t{node} * nodes.dimension, product);
+    }
+    return product;
 }
 
 void Evaluation::begin_rule(uint32_t rule) {
@@ -257,19 +334,9 @@ void Evaluation::add_message(const Row* body) {
     const size_t size = rule.constant.size();
     message_ = rule.constant;
     for (Child& child : rule.children) {
-        const Row row = body[child.literal];
-        const Values& values = values_[index(child.relation)];
-        if (row >= child.stamps.size()) {
-            child.stamps.resize(values.stamps.size(), 0);
-            child.products.resize(values.stamps.size() * size);
-        }
-        float* product = child.products.data() + size_t{row} * size;
-        if (child.stamps[row] != values.stamps[row]) {
-            child.stamps[row] = values.stamps[row];
-            std::fill_n(product, size, 0.0f);
-            child.matrix->add_product(values.data.data() + size_t{row} * values.dimension, product);
-        }
-        for (size_t i = 0; i < size; ++i) message_[i] += product[i];
+        const uint32_t node = nodes_[index(child.relation)].of_row[body[child.literal]];
+        const float* added = product(child, node);
+        for (size_t i = 0; i < size; ++i) message_[i] += added[i];
     }
     // Activations are monotone: the one of the maximum is the maximum of all.
     if (network_->aggregation != Aggregation::Max)
@@ -288,23 +355,6 @@ void Evaluation::end_rule() {
     if (network_->aggregation == Aggregation::Mean)
         for (float& value : messages_) value /= static_cast<float>(message_count_);
     rules_[rule_].weights->head.add_product(messages_.data(), total_.data());
-}
-
-void Evaluation::finish_atom(RelationId relation, Row row) {
-    ++computed_;
-    activate(network_->atom_activations[index(relation)], total_.data(), total_.size());
-    Values& values = values_[index(relation)];
-    if (row >= values.stamps.size()) {
-        const size_t rows = std::max<size_t>(row + 1, values.stamps.size() * 2);
-        values.stamps.resize(rows);
-        values.is_current.resize(rows);
-        values.data.resize(rows * values.dimension);
-    }
-    values.is_current[row] = 1;
-    float* value = values.data.data() + size_t{row} * values.dimension;
-    if (values.stamps[row] != 0 && std::equal(total_.begin(), total_.end(), value)) return;
-    std::copy(total_.begin(), total_.end(), value);
-    ++values.stamps[row];
 }
 
 }  // namespace planlog

@@ -6,13 +6,18 @@
 //         phi1( sum over positive literals l of the body of  B_r,l * value of l's atom ))
 // and that of an input atom, of a relation that no rule of the network derives, is 1.
 //
-// Values are computed when they are asked for. After a change of the model, the atoms that
-// have lost or won derivations are out of date, and so are all that are derived from them,
-// directly or not; an atom that is up to date needs only such atoms. So what no action
-// depends on is never computed, and what has not changed is not computed again. Products
-// B * value are kept with the value they belong to.
+// Values are found when they are asked for. After a change of the model, the atoms that have
+// lost or won derivations are out of date, and so are all that are derived from them, directly
+// or not; an atom that is up to date needs only such atoms. So what no action depends on is
+// never looked at, and what has not changed is not looked at again.
+//
+// A node stands for all atoms of a relation, in any state, that are derived in the same way:
+// by the same rules from atoms of the same nodes. It is found by a fingerprint of these, and
+// its value and the products B * value are computed once. States that follow each other, or
+// that are met again and again by a search, have most of their nodes in common.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "../model.hpp"
@@ -60,21 +65,26 @@ class Evaluation {
     void update(Model& model);
     // The value of a true atom of a derived relation.
     const float* value(const Model& model, RelationId relation, Row row);
-    size_t computed() const { return computed_; }  // atoms, since the last update
+    size_t computed() const { return computed_; }  // atoms looked at since the last update
 
   private:
-    struct Values {
+    // Of the rules and nodes that an atom is derived from, in any order.
+    using Fingerprint = std::array<uint64_t, 2>;
+    struct Nodes {  // of one relation
         uint32_t dimension = 1;
-        std::vector<float> data;
-        std::vector<uint32_t> stamps;  // grow when the value changes
-        std::vector<uint8_t> is_current;
+        std::vector<float> values;
+        std::vector<Fingerprint> fingerprints;
+        std::vector<uint32_t> slots;   // open addressing
+        std::vector<uint32_t> of_row;  // none if it is out of date
+
+        uint32_t find_or_add(const Fingerprint& fingerprint);
     };
     struct Child {  // a positive literal over a derived relation
         uint32_t literal;
         RelationId relation;
         const Matrix* matrix;
-        std::vector<float> products;  // per row
-        std::vector<uint32_t> stamps;
+        std::vector<float> products;  // per node
+        std::vector<uint8_t> is_known;
     };
     struct RuleData {
         const Network::RuleWeights* weights;
@@ -84,25 +94,31 @@ class Evaluation {
 
     void outdate(const Model& model, RelationId relation, Row row);
     bool is_current(RelationId relation, Row row) const;
-    void bring_up_to_date(const Model& model, RelationId relation, Row row);
-    void bring_up_to_date(const Model& model, const Component& component);
-    void prepare(const Model& model, uint32_t rule, const Row* body, uint32_t except);
+    uint32_t node(const Model& model, RelationId relation, Row row);
+    void find_nodes(const Model& model, const Component& component);
+    template <class Derivations>
+    void find_node(const Model& model, RelationId relation, Row row, Derivations each);
+    template <class Derivations>
+    void compute(Nodes& nodes, Activation activation, Derivations each);
+    const float* product(Child& child, uint32_t node);
     void begin_rule(uint32_t rule);
     void add_message(const Row* body);
     void end_rule();
-    void finish_atom(RelationId relation, Row row);
+    void forget();
 
     const Network* network_;
     std::vector<Component> components_;
     std::vector<uint32_t> component_of_;
     std::vector<RuleData> rules_;
     std::vector<uint32_t> rule_of_;  // program's number -> into `rules_`
-    std::vector<Values> values_;     // per relation
+    std::vector<Nodes> nodes_;       // per relation
     std::vector<bool> is_derived_;
+    std::vector<Model::Change> rederived_;
     std::vector<std::pair<RelationId, Row>> outdated_;
     uint64_t evaluations_ = 0;  // of the model, when it was last seen
+    size_t node_count_ = 0, atom_count_ = 0;
     size_t computed_ = 0;
-    // Of the atom that is being computed: the present rule, its messages together, all rules.
+    // Of the value that is being computed: the present rule, its messages together, all rules.
     uint32_t rule_ = 0;
     size_t message_count_ = 0;
     std::vector<float> message_, messages_, total_;
