@@ -82,6 +82,7 @@ $(domain_models): model-%: $(VENV)/.installed
 
 benchmark: $(VENV)/.dev
 	$(bin)/python benchmarks/speed.py
+	$(bin)/python benchmarks/rollouts.py
 
 clean:
 	rm -rf build $(VENV) $(SANITIZED) .mypy_cache .ruff_cache .pytest_cache .hypothesis \

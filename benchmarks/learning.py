@@ -224,13 +224,22 @@ def learned_policy(name: str) -> tuple[Domain, LearnedPolicy]:
     file = domains.model_path(name)
     if file is not None:
         return domain, Model.read(file).policy(domain)
-    layers, network = TemplateSettings(), NetworkSettings()
+    return domain, untrained_policy(rules, TemplateSettings(), NetworkSettings())
+
+
+def untrained_policy(
+    rules: Policy, layers: TemplateSettings, network: NetworkSettings
+) -> LearnedPolicy:
+    """With random weights."""
     policy = template(rules, layers)
     scores = frozenset(action_relations(policy))
     shapes = weight_shapes(structure_of(policy, scores), network, scores)
     rng = np.random.default_rng(0)
-    weights = {key: rng.normal(size=shape).astype(np.float32) for key, shape in shapes.items()}
-    return domain, LearnedPolicy(rules, layers, network, weights)
+    weights = {
+        key: (rng.normal(size=shape) / np.sqrt(shape[1])).astype(np.float32)
+        for key, shape in shapes.items()
+    }
+    return LearnedPolicy(rules, layers, network, weights)
 
 
 def measure_score(sizes: Sizes) -> Iterator[Ratio]:

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-SPEED = Path(__file__).parent.parent / "benchmarks" / "speed.py"
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 
-def run(*arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, str(SPEED), *arguments], capture_output=True, text=True, check=False
-    )
+def run(*arguments: str, script: str = "speed.py") -> str:
+    command = [sys.executable, str(BENCHMARKS / script), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -49,3 +48,13 @@ def test_speed_prints_tables() -> None:
     assert "from scratch" in table
     assert "blocksworld" in table
     assert "rules alone" in table
+
+
+def test_rollouts_are_counted() -> None:
+    found = json.loads(run("--quick", "--json", "--blocks", "6", script="rollouts.py"))
+    assert found["blocks"] == 6
+    assert [rate["required"] is None for rate in found["rollouts"]] == [True, False, False]
+    for rate in found["rollouts"]:
+        assert rate["steps"] > 0
+        assert rate["one_thread"] > 0
+        assert rate["two_threads"] > 0
