@@ -141,7 +141,27 @@ def test_out_of_memory_keeps_the_best(
     monkeypatch.setattr("planlog.search.improvements", out_of_memory)
     assert solve(task, "--improve", 20, "--plan-file", tmp_path / "plan") == 0
     assert len(costs(written(task, tmp_path / "plan"))) == 2
-    assert "plan in " + str(tmp_path / "plan.1") in capfd.readouterr().err.splitlines()[-1]
+    *_, note, last = capfd.readouterr().err.splitlines()
+    assert note.startswith("note: out of memory")
+    assert last.endswith(f", plan in {tmp_path / 'plan.1'}")
+
+
+def test_memory_limits_hold_in_the_search(task: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan"
+    arguments = [task, "--no-model", "--improve", 1, "--threads", 2, "--plan-file", plan]
+    for megabytes in (55, 60, 65, 500):
+        plan.unlink(missing_ok=True)
+        result = subprocess.run(
+            [sys.executable, "-m", "planlog", "solve", *map(str, arguments)]
+            + ["--memory-limit", str(megabytes)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert result.returncode in (0, 22), result.stderr
+        assert "Traceback" not in result.stderr
+        assert plan.exists() == (result.returncode == 0)
+    assert len(costs(written(task, plan))) > 1
 
 
 def test_a_plan_that_is_not_valid_never_appears(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -204,10 +203,12 @@ def solve(
                                 time_limit=_least(improve, remaining(time_limit, start)),
                                 max_expansions=expansions,
                             )
-                            with suppress(MemoryError):
+                            try:
                                 for plan in better:
                                     if not plans.add(plan):
                                         break
+                            except MemoryError:
+                                say("note: out of memory, so no better plans are looked for")
         except KeyboardInterrupt:
             # Before the execution started, or after it ended: there is nothing to tell.
             say("planlog: interrupted before the first step")
