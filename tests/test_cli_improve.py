@@ -148,12 +148,12 @@ def test_out_of_memory_keeps_the_best(
 
 def test_memory_limits_hold_in_the_search(task: Path, tmp_path: Path) -> None:
     plan = tmp_path / "plan"
-    arguments = [task, "--no-model", "--improve", 1, "--threads", 2, "--plan-file", plan]
+    command = [sys.executable, "-m", "planlog", "solve", task, "--no-model", "--plan-file", plan]
+    command += ["--improve", "1", "--threads", "2", "--memory-limit"]
     for megabytes in (55, 60, 65, 500):
         plan.unlink(missing_ok=True)
         result = subprocess.run(
-            [sys.executable, "-m", "planlog", "solve", *map(str, arguments)]
-            + ["--memory-limit", str(megabytes)],
+            [*command, str(megabytes)],
             capture_output=True,
             text=True,
             timeout=60,
