@@ -23,15 +23,18 @@ const std::vector<ScoredAction>& Guide::scored() {
     return scored_;
 }
 
-std::optional<ActionRow> Guide::best(uint64_t key) {
-    std::optional<ScoredAction> best;
-    for (const ScoredAction& one : scored())
-        if (!best || one.score > best->score ||
-            (one.score == best->score &&
-             walk_.hash(one.action, key) < walk_.hash(best->action, key)))
-            best = one;
-    if (!best) return std::nullopt;
-    return best->action;
+std::optional<ActionRow> Guide::best(uint64_t key, double noise) {
+    std::optional<ActionRow> best;
+    double highest = 0;
+    for (const auto& [action, score] : scored()) {
+        const double value = noise > 0 ? score + noise * walk_.gumbel(action, key) : score;
+        if (best && (value < highest ||
+                     (value == highest && walk_.hash(action, key) >= walk_.hash(*best, key))))
+            continue;
+        best = action;
+        highest = value;
+    }
+    return best;
 }
 
 }  // namespace planlog

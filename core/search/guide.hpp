@@ -24,8 +24,9 @@ class Guide {
     // The derived actions of the present state with their scores, in any order. They are valid
     // until the walk goes on.
     const std::vector<ScoredAction>& scored();
-    // The one with the highest score; of equal ones it depends on the key which.
-    std::optional<ActionRow> best(uint64_t key);
+    // The one with the highest score; of equal ones it depends on the key which. With noise it is
+    // drawn: with probabilities in proportion to e^(score / noise).
+    std::optional<ActionRow> best(uint64_t key, double noise = 0);
 
   private:
     Walk walk_;

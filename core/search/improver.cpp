@@ -170,10 +170,11 @@ std::optional<ActionRow> Improver::draw_action(size_t at) {
     return drawn;
 }
 
-size_t Improver::draw_lead(size_t step) {
+Improver::Manner Improver::draw_manner(size_t step) {
     const auto left = static_cast<double>(plan_.size() - step);
     const auto exponent = static_cast<uint32_t>(uniform() * (std::log2(left) + 2));
-    return (size_t{1} << exponent) - 1;
+    const double noise = uniform() < 0.5 ? 0 : std::exp2(-4 * uniform());
+    return {(size_t{1} << exponent) - 1, noise, random_()};
 }
 
 bool Improver::improve() {
@@ -187,7 +188,7 @@ bool Improver::improve() {
     ++expansions_;
     const auto action = draw_action(*step);
     if (!action) return false;
-    const auto cost = complete(*step, *action, draw_lead(*step), random_());
+    const auto cost = complete(*step, *action, draw_manner(*step));
     if (!cost) return false;
     const bool is_better = *cost < cost_;
     take_over(*step, *cost);
@@ -197,7 +198,7 @@ bool Improver::improve() {
 
 // From the state of a step, where the walk is, by an action; the cost of the whole plan then, if it
 // is not higher than that of the present one.
-std::optional<double> Improver::complete(size_t step, ActionRow first, size_t lead, uint64_t key) {
+std::optional<double> Improver::complete(size_t step, ActionRow first, Manner manner) {
     Walk& walk = guide_.walk();
     way_.clear();
     ++trial_;
@@ -233,8 +234,8 @@ std::optional<double> Improver::complete(size_t step, ActionRow first, size_t le
             kept = state;
             next_kept *= 2;
         }
-        action = way_.size() > lead ? planned() : std::nullopt;
-        if (!action) action = guide_.best(key);
+        action = way_.size() > manner.lead ? planned() : std::nullopt;
+        if (!action) action = guide_.best(manner.key + way_.size(), manner.noise);
     }
     return std::nullopt;
 }
@@ -315,8 +316,12 @@ std::vector<Improver::Option> Improver::survey(size_t step) {
                 options.push_back({ground, cost_ - plan_[step].cost});
                 continue;
             }
-            go_to(step);
-            const auto cost = complete(step, action, 0, 0);
+            std::optional<double> cost;
+            for (const size_t lead : {size_t{0}, size_t{4}, SIZE_MAX}) {
+                go_to(step);
+                cost = complete(step, action, {lead, 0, 0});
+                if (cost) break;
+            }
             if (cost && *cost < cost_) {
                 take_over(step, *cost);
                 is_shorter = true;

@@ -11,7 +11,8 @@
 // leads to other trials.
 //
 // Steps are drawn by how uncertain the policy is there, actions by its scores, and leads evenly
-// from 0, 1, 3, 7, ... up to the length of the plan.
+// from 0, 1, 3, 7, ... up to the length of the plan. In every other trial the policy is not quite
+// sure: its decisions are drawn, too.
 #pragma once
 
 #include <array>
@@ -72,12 +73,18 @@ class Improver {
         double weight;      // share of the other actions in what the policy would draw, at most
     };
 
+    struct Manner {    // of going on after the first action
+        size_t lead;   // steps before the plan's actions are looked for
+        double noise;  // in the policy's choice
+        uint64_t key;  // of what is left to chance
+    };
+
     double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
     std::optional<size_t> draw_step();
     std::optional<ActionRow> draw_action(size_t step);
-    size_t draw_lead(size_t step);
+    Manner draw_manner(size_t step);
     void go_to(size_t step);
-    std::optional<double> complete(size_t step, ActionRow first, size_t lead, uint64_t key);
+    std::optional<double> complete(size_t step, ActionRow first, Manner manner);
     std::optional<ActionRow> planned() const;
     void mark_done(ActionRow action);
     void take_over(size_t step, double cost);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -23,11 +23,13 @@ from planlog.network import Network
 from planlog.policy import Policy
 from planlog.settings import NetworkSettings, SurveySettings, TrainingSettings
 from planlog.statespace import DEFAULT_LIMIT
-from planlog.surveys import Survey, survey_all
+from planlog.surveys import Survey, relative_cost, survey_all
 from planlog.task import Task
 from planlog.template import TemplateSettings, template
 from planlog.training import OnProgress as OnEpoch
 from planlog.training import TrainingResult, train
+
+_SEEDS = 1_000_000  # candidates have seeds of their own
 
 
 class Stage(Enum):
@@ -80,7 +82,8 @@ def learn(
 
     The states of small tasks are labelled exactly. The policy that is learned from them searches
     the other tasks for better plans, in states that are labelled by what it finds; the next policy
-    is learned from both, and so on for some rounds.
+    is learned from both, and so on for some rounds. In the last round several networks are trained,
+    and the one whose plans for the other tasks are shortest is the result.
 
     The result depends on the tasks, settings and seed only. Tasks are expanded and searched by so
     many `workers`, one for each processor by default. A KeyboardInterrupt gives the best model so
@@ -91,18 +94,28 @@ def learn(
         learning.load(resume)
     interrupted = False
     try:
-        learning.prepare()
+        learning.expand()
         while not learning.is_done and not interrupted:
-            interrupted = learning.next_round(on_epoch, on_checkpoint)
+            interrupted = learning.next_training(on_epoch, on_checkpoint)
     except KeyboardInterrupt:
         interrupted = True
-        if learning.result is None:
+        if learning.best is None:
             raise
     return Learned(learning.model(), interrupted, learning.checkpoint)
 
 
+@dataclass(frozen=True)
+class _Trained:
+    """A network, and how it came about."""
+
+    result: TrainingResult
+    data: TrainingData
+    told: dict[str, Any]
+    relative_cost: float  # of its plans; infinite if it was not judged
+
+
 class _Learning:
-    """The state of learning between rounds."""
+    """The state of learning between trainings: one a round, and the candidates of the last."""
 
     def __init__(
         self,
@@ -113,8 +126,8 @@ class _Learning:
         workers: int | None,
         on_stage: OnStage | None,
     ) -> None:
-        self.result: TrainingResult | None = None
-        self.checkpoint: Mapping[str, npt.NDArray[Any]] = {}
+        self.best: _Trained | None = None
+        self.checkpoint: dict[str, npt.NDArray[Any]] = {}
         self._rules = rules
         self._tasks = tasks
         self._settings = settings
@@ -123,16 +136,13 @@ class _Learning:
         self._on_stage = on_stage
         self._policy = template(rules, settings.template)
         self._scores = action_relations(self._policy)
-        self._weights: list[Weights] = []  # of the rounds that are done
         self._surveys: list[Survey] = []
-        self._rounds: list[dict[str, Any]] = []  # what is told about them
-        self._data_of_result: TrainingData | None = None
-        # From a checkpoint: the weights of rounds that were done, and the training to go on with.
-        self._finished: list[Weights] = []
-        self._resume: Mapping[str, npt.NDArray[Any]] | None = None
+        self._weights: list[Weights] = []  # of the trainings that are done
+        self._told: list[dict[str, Any]] = []  # about them
+        self._resume: dict[int, dict[str, npt.NDArray[Any]]] = {}  # checkpoints, by training
 
-    def prepare(self) -> None:
-        """Expand the small tasks."""
+    def expand(self) -> None:
+        """Find the small tasks, and all their states."""
         chosen = self._settings
         self._spaces = select_training(
             self._tasks,
@@ -140,82 +150,89 @@ class _Learning:
             max_tasks=chosen.max_tasks,
             max_states=chosen.max_states,
             workers=self._workers,
-            on_progress=self._told(Stage.SPACES),
+            on_progress=self._told_of(Stage.SPACES),
         )
         small = {space.task for space in self._spaces}
         self._larger = [task for task in self._tasks if task not in small]
 
     @property
-    def is_done(self) -> bool:
-        return bool(self._weights) and self._is_last(len(self._weights) - 1)
+    def _last_round(self) -> int:
+        return self._settings.surveys.rounds if self._larger else 0
 
-    def next_round(self, on_epoch: OnEpoch | None, on_checkpoint: OnCheckpoint | None) -> bool:
-        """Label, and train; whether that was interrupted."""
-        number, chosen = len(self._weights), self._settings
+    @property
+    def is_done(self) -> bool:
+        candidates = self._settings.surveys.candidates if self._last_round else 1
+        return len(self._weights) == self._last_round + candidates
+
+    def next_training(self, on_epoch: OnEpoch | None, on_checkpoint: OnCheckpoint | None) -> bool:
+        """Label, unless the last training's labels are to be used again, and train; whether that
+        was interrupted."""
         start = time.monotonic()
-        new = self._survey(number) if number > 0 else []
+        number = len(self._weights)
+        candidate = max(0, number - self._last_round)
+        new = self._survey(number) if number > 0 and candidate == 0 else []
         self._surveys += new
-        if number < len(self._finished):
-            self._weights.append(self._finished[number])
-            return False
-        data = self._data()
+        if candidate == 0:
+            self._data = self._gather()
+        data = self._data
+        seed = self._seed + _SEEDS * candidate
         network = Network(
             structure_of(self._policy, self._scores),
-            chosen.network,
+            self._settings.network,
             scores=self._scores,
-            seed=self._seed,
+            seed=seed,
         )
         if not data.decisions.optimal.any():
-            if self._is_last(number):
+            if number >= self._last_round:
                 raise NothingToLearnError(self._nothing())
             self._weights.append(network.weights())  # the search begins with what there is
             return False
         ready = time.monotonic()
-        before = self._checkpoint_of_rounds()
-        self.result = train(
+        before = dict(self.checkpoint)
+        result = train(
             data,
             network,
-            chosen.training,
-            seed=self._seed,
-            resume=self._resume,
+            self._settings.training,
+            seed=seed,
+            resume=self._resume.pop(number, None),
             on_progress=on_epoch,
-            on_checkpoint=on_checkpoint and (lambda arrays: on_checkpoint({**before, **arrays})),
+            on_checkpoint=on_checkpoint
+            and (lambda arrays: on_checkpoint({**before, **_named(number, arrays)})),
         )
-        self._resume = None
-        self.checkpoint = {**before, **self.result.checkpoint}
-        self._data_of_result = data
-        self._rounds.append(
+        self.checkpoint.update(_named(number, result.checkpoint))
+        seconds = time.monotonic() - ready
+        is_judged = not result.interrupted and number >= self._last_round > 0
+        cost = self._judge(result.weights) if is_judged else math.inf
+        self._told.append(
             {
+                "round": number - candidate,
                 "surveyed_states": sum(map(len, new)),
                 "policy_cost": sum(survey.first_cost for survey in new),
                 "improved_cost": sum(survey.last_cost for survey in new),
                 "expansions": sum(survey.expansions for survey in new),
                 "decisions": len(data.decisions),
-                "best": asdict(self.result.best),
-                "seconds": {
-                    "data": round(ready - start, 3),
-                    "training": round(time.monotonic() - ready, 3),
-                },
+                "best": asdict(result.best),
+                "relative_cost": round(cost, 4) if is_judged else None,
+                "seconds": {"data": round(ready - start, 3), "training": round(seconds, 3)},
             }
         )
-        if not self.result.interrupted:
-            self._weights.append(self.result.weights)
-        return self.result.interrupted
+        if candidate == 0 or self.best is None or cost < self.best.relative_cost:
+            self.best = _Trained(result, data, self._told[-1], cost)
+        if not result.interrupted:
+            self._weights.append(result.weights)
+        return result.interrupted
 
     def load(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on from a checkpoint."""
-        finished: dict[int, dict[str, npt.NDArray[Any]]] = {}
+        """Go on from a checkpoint. Labels are found again, trainings that were done are not
+        repeated."""
         for key, array in arrays.items():
-            if (found := re.fullmatch(r"round (\d+): (.*)", key)) is not None:
-                finished.setdefault(int(found[1]), {})[found[2]] = array
-        self._finished = [finished[number] for number in sorted(finished)]
-        self._resume = {key: a for key, a in arrays.items() if not key.startswith("round ")}
+            number, name = key.split(": ")
+            self._resume.setdefault(int(number), {})[name] = array
 
     def model(self) -> Model:
-        """What was learned last."""
-        result, data = self.result, self._data_of_result
-        assert result is not None
-        assert data is not None
+        """The best that was learned."""
+        assert self.best is not None
+        result, data = self.best.result, self.best.data
         summary = {
             "seed": self._seed,
             "tasks": [space.task.name for space in self._spaces],
@@ -225,7 +242,8 @@ class _Learning:
             "sharing": asdict(data.circuit.counts),
             "settings": _plain(asdict(self._settings.training)),
             "surveys": asdict(self._settings.surveys),
-            "rounds": self._rounds,
+            "trainings": self._told,
+            "kept": self._told.index(self.best.told),
             "epochs": len(result.history) - 1,
             "interrupted": result.interrupted,
             "best": asdict(result.best),
@@ -233,7 +251,7 @@ class _Learning:
             "accuracy": _rounded([progress.accuracy for progress in result.history]),
             "f1": _rounded([progress.f1 for progress in result.history]),
             "seconds": {
-                part: round(sum(told["seconds"][part] for told in self._rounds), 3)
+                part: round(sum(told["seconds"][part] for told in self._told), 3)
                 for part in ("data", "training")
             },
         }
@@ -247,49 +265,51 @@ class _Learning:
         )
 
     def _survey(self, number: int) -> list[Survey]:
-        """States of larger tasks, labelled by the policy of the round before."""
-        chosen = self._settings
+        """States of larger tasks, labelled with the policy of the round before."""
         return survey_all(
-            LearnedPolicy(self._rules, chosen.template, chosen.network, self._weights[-1]),
+            self._learned(self._weights[-1]),
             self._larger,
-            chosen.surveys,
+            self._settings.surveys,
             seed=(self._seed, number),
             workers=self._workers,
-            on_progress=self._told(Stage.SURVEYS),
+            on_progress=self._told_of(Stage.SURVEYS),
         )
 
-    def _data(self) -> TrainingData:
+    def _gather(self) -> TrainingData:
         chosen = self._settings
         return gather(
             self._policy,
             self._spaces,
             chosen.network.aggregation,
             chosen.training,
-            sample=chosen.surveys.exact if self._larger and chosen.surveys.rounds else None,
+            sample=chosen.surveys.exact if self._last_round else None,
             surveys=self._surveys,
-            on_progress=self._told(Stage.LIFTING),
+            on_progress=self._told_of(Stage.LIFTING),
         )
 
-    def _is_last(self, number: int) -> bool:
-        return number == (self._settings.surveys.rounds if self._larger else 0)
+    def _judge(self, weights: Weights) -> float:
+        policy = self._learned(weights)
+        tasks = self._larger[:: max(1, len(self._larger) // self._settings.surveys.judged)]
+        return relative_cost(policy, tasks, seed=self._seed, workers=self._workers)
 
-    def _checkpoint_of_rounds(self) -> dict[str, npt.NDArray[Any]]:
-        return {
-            f"round {number}: {name}": array
-            for number, weights in enumerate(self._weights)
-            for name, array in weights.items()
-        }
+    def _learned(self, weights: Weights) -> LearnedPolicy:
+        return LearnedPolicy(self._rules, self._settings.template, self._settings.network, weights)
 
-    def _told(self, stage: Stage) -> Callable[[int], None] | None:
+    def _told_of(self, stage: Stage) -> Callable[[int], None] | None:
         on_stage = self._on_stage
         return None if on_stage is None else lambda done: on_stage(stage, done)
 
     def _nothing(self) -> str:
         return (
             f"there is nothing to learn: of {len(self._tasks)} tasks {len(self._spaces)} have "
-            f"fewer than {self._settings.limit:,} states, and in no state that was labelled is "
-            "there a choice between good and bad actions"
+            f"fewer than {self._settings.limit:,} states, and no labelled state offers a choice "
+            "between good and bad actions"
         )
+
+
+def _named(number: int, checkpoint: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """The checkpoint of a training as a part of that of the whole."""
+    return {f"{number}: {name}": array for name, array in checkpoint.items()}
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:

@@ -62,8 +62,8 @@ class TrainingSettings:
     """How a network is trained."""
 
     loss: Loss = Loss.LISTWISE
-    epochs: int = 200  # passes over all decisions
-    batch: int | None = None  # decisions for each update of the weights; None: all
+    epochs: int = 30  # passes over all decisions
+    batch: int | None = 300  # decisions for each update of the weights; None: all
     learning_rate: float = 0.01
     schedule: Schedule = Schedule.COSINE
     keep: Keep = Keep.LOSS
@@ -89,12 +89,15 @@ class SurveySettings:
     expansions: int = 1_000_000  # in each round at most
     passes: int = 50  # through the tasks in each round at most
     exact: int = 3000  # states of small tasks that are learned from beside those
+    candidates: int = 3  # networks that the last round trains; the one that plans best is kept
+    judged: int = 40  # tasks that they are judged by, at most
 
     def __post_init__(self) -> None:
         if self.rounds < 0 or self.effort < 0:
             raise ValueError("rounds and effort must not be negative")
-        if min(self.states, self.steps, self.expansions, self.passes, self.exact) < 1:
-            raise ValueError("states, steps, expansions and passes must be positive")
+        counts = self.states, self.steps, self.expansions, self.passes, self.exact
+        if min(*counts, self.candidates, self.judged) < 1:
+            raise ValueError("all but rounds and effort must be positive")
 
 
 @dataclass(frozen=True)

@@ -308,9 +308,9 @@ def _summary(learned: Learned, out: Path, seconds: float) -> str:
     epochs = training["epochs"]
     accuracy = percent(round(best["accuracy"] * 1e6), 10**6)
     lines = [
-        f"round {i}: {many(told['surveyed_states'], 'labelled state')} by search, which has "
-        f"brought plans from {told['policy_cost']:,.15g} to {told['improved_cost']:,.15g}"
-        for i, told in enumerate(training["rounds"])
+        f"round {told['round']}: {many(told['surveyed_states'], 'labelled state')} by search, "
+        f"from plans of cost {told['policy_cost']:,.15g} to {told['improved_cost']:,.15g}"
+        for told in training["trainings"]
         if told["expansions"]
     ]
     lines += [
