@@ -63,21 +63,13 @@ sanitize: $(SANITIZED)/.installed
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PLANLOG_TEST_PROFILE=sanitize \
 	$(SANITIZED)/bin/python -m pytest -q -n 2 -m "not slow" $(sanitized_tests)
 
-# The models that come with Planlog. Small Rover tasks offer few choices, so there it takes more
-# of them, and larger ones.
+# The models that come with Planlog: the default training on generated tasks.
 domain_models := $(addprefix model-, blocksworld ferry rover satellite)
 models: $(domain_models)
-model-blocksworld: learning := --max-states 26000
-model-ferry:       learning := --max-states 11000
-model-satellite:   learning := --max-states 19000
-model-rover:       learning := --limit 30000 --max-tasks 60 --seed 1
-model-rover:       seeds := 0 1 2 3
-seeds := 0
 $(domain_models): model-%: $(VENV)/.installed
 	@rm -rf build/tasks-$*
-	@for seed in $(seeds); do \
-	  $(bin)/planlog generate $* --split training --seed $$seed --out build/tasks-$*/$$seed; done
-	$(bin)/planlog train build/tasks-$*/0/domain.pddl build/tasks-$*/*/p*.pddl $(learning) \
+	@$(bin)/planlog generate $* --split training --seed 0 --out build/tasks-$*
+	$(bin)/planlog train build/tasks-$*/domain.pddl build/tasks-$*/p*.pddl \
 	  --out src/planlog/domains/$*/model.safetensors
 
 benchmark: $(VENV)/.dev

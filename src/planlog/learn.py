@@ -44,7 +44,9 @@ class Stage(Enum):
 class LearningSettings:
     """Everything that can be chosen."""
 
-    template: TemplateSettings = field(default_factory=TemplateSettings)
+    template: TemplateSettings = field(
+        default_factory=lambda: TemplateSettings(layers=2, over_derived=True)
+    )
     network: NetworkSettings = field(default_factory=NetworkSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
     surveys: SurveySettings = field(default_factory=SurveySettings)

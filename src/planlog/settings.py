@@ -106,10 +106,11 @@ class Preset:
 
     training: TrainingSettings
     surveys: SurveySettings
+    over_derived: bool  # whether messages go along the policy's derived predicates, too
 
 
 PRESETS = {
-    "default": Preset(TrainingSettings(), SurveySettings()),
+    "default": Preset(TrainingSettings(), SurveySettings(), over_derived=True),
     # The paper says no size of batches.
     "paper": Preset(
         TrainingSettings(
@@ -122,5 +123,6 @@ PRESETS = {
             only_informative=False,
         ),
         SurveySettings(rounds=0),
+        over_derived=False,
     ),
 }

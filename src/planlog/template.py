@@ -34,8 +34,8 @@ _Named = TypeVar("_Named", ActionSchema, Predicate, Type)
 class TemplateSettings:
     """How far messages go, and whether they also go along the policy's derived predicates."""
 
-    layers: int = 2
-    over_derived: bool = True
+    layers: int = 1
+    over_derived: bool = False
 
     def __post_init__(self) -> None:
         if self.layers < 0:

@@ -211,7 +211,8 @@ def _trainings(count: int, seed: int) -> Iterator[Training]:
     for i in range(count):
         layers, own_seed = 1 + i % 2, seed + i // 2
         name = f"trained with {plural(layers, 'layer')}, seed {own_seed}"
-        yield Training(name, LearningSettings(TemplateSettings(layers)), own_seed)
+        settings = LearningSettings(TemplateSettings(layers, over_derived=True))
+        yield Training(name, settings, own_seed)
 
 
 class Knowledge:

@@ -91,10 +91,13 @@ def train(
     ] = "default",
     layers: Annotated[
         int, typer.Option(metavar="L", min=0, max=100, help="Rounds of messages between objects.")
-    ] = 1,
+    ] = 2,
     over_derived: Annotated[
-        bool, typer.Option("--over-derived", help="Messages along derived predicates too.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--over-derived/--not-over-derived", help="Messages along derived predicates too."
+        ),
+    ] = None,
     width: Annotated[int, typer.Option(metavar="H", min=1, help="Dimension of vectors.")] = 16,
     aggregation: Annotated[
         Aggregation, typer.Option(help="How messages are taken together.")
@@ -188,7 +191,9 @@ def train(
                 warn(tasks[-1].warnings)
                 rules.check_task(tasks[-1])
             chosen = LearningSettings(
-                TemplateSettings(layers, over_derived),
+                TemplateSettings(
+                    layers, preset.over_derived if over_derived is None else over_derived
+                ),
                 NetworkSettings(
                     width=width,
                     message_activation=activation,

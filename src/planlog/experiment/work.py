@@ -51,7 +51,7 @@ def _train(job: Job, folder: Path) -> Record:
     tasks = [domain.read_task(folder / file) for file in job.files["training"]]
     preset = PRESETS[chosen["settings"]]
     settings = LearningSettings(
-        template=TemplateSettings(layers=chosen["layers"]),
+        template=TemplateSettings(chosen["layers"], preset.over_derived),
         network=NetworkSettings(width=chosen["width"]),
         training=preset.training,
         surveys=preset.surveys,
