@@ -31,6 +31,7 @@ struct StateChange {
 struct ActionRow {
     ActionId action;
     Row row;  // in the model's relation for the action
+    bool operator==(const ActionRow&) const = default;
 };
 
 class Walk {

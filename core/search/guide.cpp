@@ -23,10 +23,12 @@ const std::vector<ScoredAction>& Guide::scored() {
     return scored_;
 }
 
-std::optional<ActionRow> Guide::best(uint64_t key, double noise) {
+std::optional<ActionRow> Guide::best(uint64_t key, double noise,
+                                     std::optional<ActionRow> excluded) {
     std::optional<ActionRow> best;
     double highest = 0;
     for (const auto& [action, score] : scored()) {
+        if (action == excluded) continue;
         const double value = noise > 0 ? score + noise * walk_.gumbel(action, key) : score;
         if (best && (value < highest ||
                      (value == highest && walk_.hash(action, key) >= walk_.hash(*best, key))))

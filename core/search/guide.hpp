@@ -25,8 +25,9 @@ class Guide {
     // until the walk goes on.
     const std::vector<ScoredAction>& scored();
     // The one with the highest score; of equal ones it depends on the key which. With noise it is
-    // drawn: with probabilities in proportion to e^(score / noise).
-    std::optional<ActionRow> best(uint64_t key, double noise = 0);
+    // drawn: with probabilities in proportion to e^(score / noise). One action may be excluded.
+    std::optional<ActionRow> best(uint64_t key, double noise = 0,
+                                  std::optional<ActionRow> excluded = std::nullopt);
 
   private:
     Walk walk_;

@@ -171,10 +171,11 @@ std::optional<ActionRow> Improver::draw_action(size_t at) {
 }
 
 Improver::Manner Improver::draw_manner(size_t step) {
-    const auto left = static_cast<double>(plan_.size() - step);
-    const auto exponent = static_cast<uint32_t>(uniform() * (std::log2(left) + 2));
+    const double exponents = std::log2(static_cast<double>(plan_.size() - step)) + 2;
+    const auto draw = [&] { return size_t{1} << static_cast<uint32_t>(uniform() * exponents); };
+    const size_t delay = draw(), lead = draw() - 1;
     const double noise = uniform() < 0.5 ? 0 : std::exp2(-4 * uniform());
-    return {(size_t{1} << exponent) - 1, noise, random_()};
+    return {delay, lead, noise, random_()};
 }
 
 bool Improver::improve() {
@@ -186,9 +187,10 @@ bool Improver::improve() {
     }
     go_to(*step);
     ++expansions_;
-    const auto action = draw_action(*step);
+    auto action = draw_action(*step);
     if (!action) return false;
-    const auto cost = complete(*step, *action, draw_manner(*step));
+    if (uniform() < 0.5) action.reset();
+    const auto cost = complete(*step, action, draw_manner(*step));
     if (!cost) return false;
     const bool is_better = *cost < cost_;
     take_over(*step, *cost);
@@ -198,7 +200,8 @@ bool Improver::improve() {
 
 // From the state of a step, where the walk is, by an action; the cost of the whole plan then, if it
 // is not higher than that of the present one.
-std::optional<double> Improver::complete(size_t step, ActionRow first, Manner manner) {
+std::optional<double> Improver::complete(size_t step, std::optional<ActionRow> first,
+                                         Manner manner) {
     Walk& walk = guide_.walk();
     way_.clear();
     ++trial_;
@@ -208,7 +211,7 @@ std::optional<double> Improver::complete(size_t step, ActionRow first, Manner ma
     // kept after 1, 2, 4, ... steps.
     Fingerprint kept = plan_[step].state;
     size_t next_kept = 1;
-    std::optional<ActionRow> action = first;
+    std::optional<ActionRow> action = first ? first : next(manner);
     while (action) {
         if (stop_ && stop_->load(std::memory_order_relaxed)) return std::nullopt;
         mark_done(*action);
@@ -234,18 +237,27 @@ std::optional<double> Improver::complete(size_t step, ActionRow first, Manner ma
             kept = state;
             next_kept *= 2;
         }
-        action = way_.size() > manner.lead ? planned() : std::nullopt;
-        if (!action) action = guide_.best(manner.key + way_.size(), manner.noise);
+        action = next(manner);
     }
     return std::nullopt;
 }
 
+std::optional<ActionRow> Improver::next(const Manner& manner) {
+    std::optional<ActionRow> held;  // the plan's action at the first step of the trial
+    if (way_.size() < manner.delay) held = ActionRow{plan_[from_].action.action, plan_[from_].row};
+    if (way_.size() >= manner.lead)
+        if (const auto action = planned(held)) return action;
+    const uint64_t key = manner.key + way_.size();
+    if (const auto action = guide_.best(key, manner.noise, held)) return action;
+    return guide_.best(key, manner.noise);
+}
+
 // The first action that is left of the plan and derived.
-std::optional<ActionRow> Improver::planned() const {
+std::optional<ActionRow> Improver::planned(std::optional<ActionRow> excluded) const {
     uint32_t first = none;
     guide_.walk().visit_actions([&](ActionRow action) {
         const auto& rows = first_with_[index(action.action)];
-        if (action.row >= rows.size()) return;
+        if (action == excluded || action.row >= rows.size()) return;
         for (uint32_t at = rows[action.row]; at != none; at = next_with_[at]) {
             if (at < from_ || done_in_[at] == trial_) continue;
             first = std::min(first, at);
@@ -319,7 +331,7 @@ std::vector<Improver::Option> Improver::survey(size_t step) {
             std::optional<double> cost;
             for (const size_t lead : {size_t{0}, size_t{4}, SIZE_MAX}) {
                 go_to(step);
-                cost = complete(step, action, {lead, 0, 0});
+                cost = complete(step, action, {1, lead, 0, 0});
                 if (cost) break;
             }
             if (cost && *cost < cost_) {

@@ -73,7 +73,8 @@ class Improver {
         double weight;      // share of the other actions in what the policy would draw, at most
     };
 
-    struct Manner {    // of going on after the first action
+    struct Manner {    // of a trial
+        size_t delay;  // steps in which the plan's action is not taken if there is another one
         size_t lead;   // steps before the plan's actions are looked for
         double noise;  // in the policy's choice
         uint64_t key;  // of what is left to chance
@@ -84,8 +85,9 @@ class Improver {
     std::optional<ActionRow> draw_action(size_t step);
     Manner draw_manner(size_t step);
     void go_to(size_t step);
-    std::optional<double> complete(size_t step, ActionRow first, Manner manner);
-    std::optional<ActionRow> planned() const;
+    std::optional<double> complete(size_t step, std::optional<ActionRow> first, Manner manner);
+    std::optional<ActionRow> next(const Manner& manner);
+    std::optional<ActionRow> planned(std::optional<ActionRow> excluded) const;
     void mark_done(ActionRow action);
     void take_over(size_t step, double cost);
     void index_plan();

@@ -88,8 +88,8 @@ class SurveySettings:
     effort: int = 20  # expansions for each step of a plan, to improve it
     expansions: int = 1_000_000  # in each round at most
     passes: int = 50  # through the tasks in each round at most
-    exact: int = 3000  # states of small tasks that are learned from beside those
-    candidates: int = 3  # networks that the last round trains; the one that plans best is kept
+    exact: int = 1500  # states of small tasks that are learned from beside those
+    candidates: int = 2  # networks that the last round trains; the one that plans best is kept
     judged: int = 40  # tasks that they are judged by, at most
 
     def __post_init__(self) -> None:
