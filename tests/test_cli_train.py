@@ -184,7 +184,7 @@ def after(
     def wrapped(self: Checkpoint, arrays: Mapping[str, Any]) -> None:
         if write:
             self.write(arrays)
-        if len(arrays["history"]) == epochs + 1:
+        if len(arrays["0: history"]) == epochs + 1:
             act()
 
     monkeypatch.setattr(Checkpoint, "write_now_and_then", wrapped)

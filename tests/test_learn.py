@@ -14,16 +14,24 @@ from planlog.labels import label
 from planlog.learn import Learned, LearningSettings, Stage, learn
 from planlog.model import Model
 from planlog.policy import Policy
-from planlog.settings import Activation, Aggregation, Loss, NetworkSettings, TrainingSettings
+from planlog.settings import (
+    Activation,
+    Aggregation,
+    Loss,
+    NetworkSettings,
+    SurveySettings,
+    TrainingSettings,
+)
 from planlog.statespace import expand
 from planlog.task import Action, Task
 from planlog.template import TemplateSettings
 from test_statespace import SHIPPED, SMALL, generated, policy_of
 
 NARROW = NetworkSettings(width=6)
-SHORT = TrainingSettings(epochs=15, learning_rate=0.03)
+SHORT = TrainingSettings(epochs=15, batch=None, learning_rate=0.03)
 # Enough to get all decisions of the tasks below right.
-LONG = TrainingSettings(epochs=200, learning_rate=0.03)
+LONG = TrainingSettings(epochs=200, batch=None, learning_rate=0.03)
+EXACT = SurveySettings(rounds=0)
 DOMAINS = ["blocksworld", "ferry"]
 SIZES = {"blocksworld": {"blocks": 4}, "ferry": {"cars": 2, "locations": 4}}
 
@@ -42,9 +50,11 @@ def settings_of(
     over_derived: bool = False,
     network: NetworkSettings = NARROW,
     training: TrainingSettings = SHORT,
+    surveys: SurveySettings = EXACT,
     **options: int,
 ) -> LearningSettings:
-    return LearningSettings(TemplateSettings(layers, over_derived), network, training, **options)
+    shape = TemplateSettings(layers, over_derived)
+    return LearningSettings(shape, network, training, surveys, **options)
 
 
 def improves(learned: Learned) -> bool:
@@ -182,10 +192,14 @@ def test_the_summary() -> None:
     assert training.keys() == {
         "seed",
         "tasks",
+        "surveyed_tasks",
         "labelled_states",
         "decisions",
         "sharing",
         "settings",
+        "surveys",
+        "trainings",
+        "kept",
         "epochs",
         "interrupted",
         "best",
@@ -196,6 +210,11 @@ def test_the_summary() -> None:
     }
     assert training["seed"] == 3
     assert training["tasks"] == [task.name for task in tasks]
+    assert training["surveyed_tasks"] == []
+    assert training["surveys"]["rounds"] == 0
+    (told,) = training["trainings"]
+    assert (training["kept"], told["round"], told["relative_cost"]) == (0, 0, None)
+    assert told["best"] == training["best"]
     spaces = [label(expand(task), rules_of("ferry")) for task in tasks]
     assert training["labelled_states"] == sum(map(len, spaces))
     assert 0 < training["decisions"] <= training["sharing"]["states"]
@@ -239,9 +258,9 @@ def test_progress_is_told() -> None:
         settings_of(),
         on_stage=lambda stage, states: stages.append((stage, states)),
         on_epoch=lambda progress: epochs.append(progress.epoch),
-        on_checkpoint=lambda arrays: checkpoints.append(len(arrays["history"])),
+        on_checkpoint=lambda arrays: checkpoints.append(len(arrays["0: history"])),
     )
-    assert {stage for stage, _ in stages} == set(Stage)
+    assert {stage for stage, _ in stages} == {Stage.SPACES, Stage.LIFTING}
     assert epochs == list(range(SHORT.epochs + 1))
     assert checkpoints == [epoch + 1 for epoch in epochs]
 

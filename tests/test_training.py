@@ -404,7 +404,10 @@ def test_mistakes_in_settings_and_checkpoints() -> None:
 
 
 def test_the_paper_s_settings() -> None:
-    paper = PRESETS["paper"]
+    preset = PRESETS["paper"]
+    assert preset.surveys.rounds == 0
+    assert not preset.over_derived
+    paper = preset.training
     assert (paper.epochs, paper.learning_rate) == (100, 1e-4)
     assert (paper.loss, paper.keep, paper.schedule) == (Loss.BINARY, Keep.F1, Schedule.CONSTANT)
     assert not paper.only_informative

@@ -103,7 +103,7 @@ def learn(
         interrupted = True
         if learning.best is None:
             raise
-    return Learned(learning.model(), interrupted, learning.checkpoint)
+    return Learned(learning.model(interrupted), interrupted, learning.checkpoint)
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,10 @@ class _Learning:
                 "seconds": {"data": round(ready - start, 3), "training": round(seconds, 3)},
             }
         )
-        if candidate == 0 or self.best is None or cost < self.best.relative_cost:
+        is_better = not result.interrupted and (
+            candidate == 0 or (self.best is not None and cost < self.best.relative_cost)
+        )
+        if self.best is None or is_better:
             self.best = _Trained(result, data, self._told[-1], cost)
         if not result.interrupted:
             self._weights.append(result.weights)
@@ -227,12 +230,13 @@ class _Learning:
     def load(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Go on from a checkpoint. Labels are found again, trainings that were done are not
         repeated."""
+        self.checkpoint = dict(arrays)
         for key, array in arrays.items():
             number, name = key.split(": ")
             self._resume.setdefault(int(number), {})[name] = array
 
-    def model(self) -> Model:
-        """The best that was learned."""
+    def model(self, interrupted: bool) -> Model:
+        """The best that was learned: of complete trainings, if there is one."""
         assert self.best is not None
         result, data = self.best.result, self.best.data
         summary = {
@@ -247,7 +251,7 @@ class _Learning:
             "trainings": self._told,
             "kept": self._told.index(self.best.told),
             "epochs": len(result.history) - 1,
-            "interrupted": result.interrupted,
+            "interrupted": interrupted,
             "best": asdict(result.best),
             "loss": _rounded([progress.loss for progress in result.history]),
             "accuracy": _rounded([progress.accuracy for progress in result.history]),
@@ -291,7 +295,7 @@ class _Learning:
 
     def _judge(self, weights: Weights) -> float:
         policy = self._learned(weights)
-        tasks = self._larger[:: max(1, len(self._larger) // self._settings.surveys.judged)]
+        tasks = self._larger[:: math.ceil(len(self._larger) / self._settings.surveys.judged)]
         return relative_cost(policy, tasks, seed=self._seed, workers=self._workers)
 
     def _learned(self, weights: Weights) -> LearnedPolicy:
