@@ -18,9 +18,13 @@ constexpr auto poll_interval = 10ms;
 constexpr uint64_t shortest_per_step = 1, shortest = 100;
 constexpr uint64_t longest_per_step = 16, longest = 2000;
 
-std::future<void> start_thread(const std::function<void(Improver&)>& work, Improver& improver) {
+// For each expansion of a member's first improver, so many of its other one.
+constexpr uint64_t ratio = 20;
+
+template <class Member>
+std::future<void> start_thread(const std::function<void(Member&)>& work, Member& member) {
     try {
-        return std::async(std::launch::async, [&] { work(improver); });
+        return std::async(std::launch::async, [&] { work(member); });
     } catch (const std::system_error&) {  // what it lacks is room for the thread's stack
         throw std::bad_alloc();
     }
@@ -29,18 +33,20 @@ std::future<void> start_thread(const std::function<void(Improver&)>& work, Impro
 }  // namespace
 
 Team::Team(const Task& task, AtomTable& atoms, const Program& program, const Network* network,
-           Improver::Settings settings, size_t size) {
+           const Program* rules, Improver::Settings settings, size_t size) {
     for (size_t i = 0; i < size; ++i) {
-        improvers_.emplace_back(task, atoms, program, network, settings).watch(stop_);
+        Member& member = members_.emplace_back();
+        member.emplace_back(task, atoms, program, network, settings).watch(stop_);
+        if (rules) member.emplace_back(task, atoms, *rules, nullptr, settings).watch(stop_);
         settings.seed += 0x9e3779b97f4a7c15ULL;
     }
 }
 
-void Team::run(const std::function<void(Improver&)>& work, const Poll& poll) {
+void Team::run(const std::function<void(Member&)>& work, const Poll& poll) {
     stop_ = false;
     std::vector<std::future<void>> running;  // its end waits for all threads, whatever happens
     try {
-        for (Improver& improver : improvers_) running.push_back(start_thread(work, improver));
+        for (Member& member : members_) running.push_back(start_thread(work, member));
         for (auto& one : running) {
             while (one.wait_for(poll_interval) == std::future_status::timeout)
                 if (!poll()) stop_ = true;
@@ -55,7 +61,11 @@ void Team::run(const std::function<void(Improver&)>& work, const Poll& poll) {
 void Team::start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
                  const Poll& poll) {
     round_ = 0;
-    run([&](Improver& improver) { improver.start(state, plan); }, poll);
+    run(
+        [&](Member& member) {
+            for (Improver& improver : member) improver.start(state, plan);
+        },
+        poll);
 }
 
 bool Team::improve(uint64_t expansions, const Poll& poll) {
@@ -66,30 +76,42 @@ bool Team::improve(uint64_t expansions, const Poll& poll) {
         round_ = std::clamp(round_, std::max(shortest, shortest_per_step * plan.size()),
                             std::max(longest, longest_per_step * plan.size()));
         // The last round is shorter, so that the number of expansions is kept to.
-        const uint64_t left = expansions - this->expansions(), size = improvers_.size();
-        const uint64_t share = std::min(round_, left / size + (left % size > 0));
-        run(
-            [&](Improver& improver) {
-                const uint64_t end = improver.expansions() + share;
-                if (improver.cost() > cost) improver.adopt(plan);
-                while (improver.expansions() < end && !stop_) improver.improve();
-            },
-            poll);
+        const uint64_t shares = members_.size() * (members_.front().size() > 1 ? 1 + ratio : 1);
+        const uint64_t left = expansions - this->expansions();
+        const uint64_t share = std::min(round_, left / shares + (left % shares > 0));
+        run([&](Member& member) { work(member, plan, cost, share); }, poll);
         is_better = best().cost() < cost;
         round_ = is_better ? round_ / 2 : round_ * 2;
     }
     return is_better;
 }
 
+// One round of a member, which knows a plan.
+void Team::work(Member& member, std::vector<GroundAction> plan, double cost, uint64_t share) {
+    for (Improver& improver : member) {
+        if (improver.cost() > cost) improver.adopt(plan);
+        const uint64_t end = improver.expansions() + share;
+        while (improver.expansions() < end && !stop_) improver.improve();
+        if (improver.cost() < cost) {
+            plan = improver.plan();
+            cost = improver.cost();
+        }
+        share *= ratio;
+    }
+}
+
 const Improver& Team::best() const {
-    return *std::min_element(
-        improvers_.begin(), improvers_.end(),
-        [](const Improver& one, const Improver& other) { return one.cost() < other.cost(); });
+    const Improver* best = nullptr;
+    for (const Member& member : members_)
+        for (const Improver& improver : member)
+            if (!best || improver.cost() < best->cost()) best = &improver;
+    return *best;
 }
 
 uint64_t Team::expansions() const {
     uint64_t sum = 0;
-    for (const Improver& improver : improvers_) sum += improver.expansions();
+    for (const Member& member : members_)
+        for (const Improver& improver : member) sum += improver.expansions();
     return sum;
 }
 

@@ -1,10 +1,14 @@
-// Several improvers of one plan at the same time, each on a thread of its own.
+// Several members that improve one plan at the same time, each on a thread of its own.
 //
 // They work in rounds. In a round each of them makes so many expansions, without a look at the
 // others; before the next one those whose plan costs more than the best take that one over. Those
 // with another plan of the same cost keep it: other trials lie before them. So what is found
 // depends on the seed, on how many there are and on the number of expansions, not on which thread
 // is faster.
+//
+// A member of a learned policy has two improvers that take turns: one with the scores, and one with
+// the rules alone, which is several times as fast and gets several times as many expansions. What
+// the rules do by chance and what the scores know find different plans.
 //
 // Rounds are short while they lead to better plans, which the others are to know of soon, and get
 // longer while they do not.
@@ -23,8 +27,9 @@ class Team {
     // it throws, they end as well.
     using Poll = std::function<bool()>;
 
+    // `rules` are the program of the policy's rules alone, if there is a network.
     Team(const Task& task, AtomTable& atoms, const Program& program, const Network* network,
-         Improver::Settings settings, size_t size);
+         const Program* rules, Improver::Settings settings, size_t size);
 
     // As Improver::start.
     void start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
@@ -38,11 +43,14 @@ class Team {
     uint64_t expansions() const;
 
   private:
-    void run(const std::function<void(Improver&)>& work, const Poll& poll);
+    using Member = std::deque<Improver>;  // they do not move
+
+    void run(const std::function<void(Member&)>& work, const Poll& poll);
+    void work(Member& member, std::vector<GroundAction> plan, double cost, uint64_t share);
 
     std::atomic<bool> stop_ = false;
-    std::deque<Improver> improvers_;  // they do not move
-    uint64_t round_ = 0;              // expansions of the next one, for each improver
+    std::deque<Member> members_;
+    uint64_t round_ = 0;  // expansions of the next one, for each member's first improver
 };
 
 }  // namespace planlog

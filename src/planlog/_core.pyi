@@ -206,7 +206,13 @@ class Improver:
 
 class Team:
     def __init__(
-        self, task: Task, program: Program, network: Network | None, seed: int, size: int
+        self,
+        task: Task,
+        program: Program,
+        network: Network | None,
+        rules: Program | None,
+        seed: int,
+        size: int,
     ) -> None: ...
     def start(self, state: _Ids, plan: _Plan) -> None: ...
     def improve(self, expansions: int, seconds: float | None) -> bool: ...
