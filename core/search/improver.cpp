@@ -189,7 +189,7 @@ bool Improver::improve() {
     ++expansions_;
     auto action = draw_action(*step);
     if (!action) return false;
-    if (uniform() < 0.5) action.reset();
+    if (uniform() < 0.5) action.reset();  // the plan's next ones are first
     const auto cost = complete(*step, action, draw_manner(*step));
     if (!cost) return false;
     const bool is_better = *cost < cost_;
@@ -328,7 +328,7 @@ std::vector<Improver::Option> Improver::survey(size_t step) {
                 options.push_back({ground, cost_ - plan_[step].cost});
                 continue;
             }
-            std::optional<double> cost;
+            std::optional<double> cost;  // by the plan, by the policy, or first one, then the other
             for (const size_t lead : {size_t{0}, size_t{4}, SIZE_MAX}) {
                 go_to(step);
                 cost = complete(step, action, {1, lead, 0, 0});

@@ -1,18 +1,19 @@
-// Local search around a policy: somewhere along the best plan so far another action is taken,
-// and the rest is made to fit.
+// Local search around a policy: from somewhere along the best plan so far things are done
+// otherwise, and the rest is made to fit.
 //
-// A trial is a step of the plan and another derived action. For some steps (its lead) the policy
-// decides how to go on. Then the actions that are left of the plan are taken as soon as the policy
-// derives them, in the plan's order, and where it derives none of them, the policy decides again.
-// So what the plan does elsewhere stays, what has become needless is left out, and what has become
-// necessary is added. The trial ends with a plan at the goal, or at a state of the present plan,
-// whose rest it takes over. It fails where it costs more than the present plan, goes in a circle,
-// or finds no action. A plan that costs as much as the present one takes its place, too: that
-// leads to other trials.
+// A trial begins at a step of the plan. The plan's action there is put off for some steps (its
+// delay), unless nothing else can be done. First comes another derived action, or what the plan
+// does next. For some steps (its lead) the policy decides how to go on; then the actions that are
+// left of the plan are taken as soon as the policy derives them, in the plan's order, and where it
+// derives none of them, the policy decides again. So what the plan does elsewhere stays, what has
+// become needless is left out, and what has become necessary is added. The trial ends with a plan
+// at the goal, or at a state of the present plan, whose rest it takes over. It fails where it costs
+// more than the present plan, goes in a circle, or finds no action. A plan that costs as much as
+// the present one takes its place, too: that leads to other trials.
 //
-// Steps are drawn by how uncertain the policy is there, actions by its scores, and leads evenly
-// from 0, 1, 3, 7, ... up to the length of the plan. In every other trial the policy is not quite
-// sure: its decisions are drawn, too.
+// Steps are drawn by how uncertain the policy is there, first actions by its scores, delays and
+// leads evenly from powers of two up to the length of the plan. In every other trial the policy is
+// not quite sure: its decisions are drawn, too.
 #pragma once
 
 #include <array>
