@@ -111,6 +111,10 @@ class Preset:
 
 PRESETS = {
     "default": Preset(TrainingSettings(), SurveySettings(), over_derived=True),
+    # From the states of small tasks alone: takes seconds.
+    "small": Preset(
+        TrainingSettings(epochs=200, batch=None), SurveySettings(rounds=0), over_derived=False
+    ),
     # The paper says no size of batches.
     "paper": Preset(
         TrainingSettings(

@@ -87,7 +87,11 @@ def train(
         str, typer.Option(metavar="POLICY", help="Rule file, `none` or `shipped`.")
     ] = "shipped",
     settings: Annotated[
-        str, typer.Option(metavar="NAME", help="`default`, or `paper`: as the paper says.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="`default`, `small` (from small tasks only) or `paper`: as the paper says.",
+        ),
     ] = "default",
     layers: Annotated[
         int, typer.Option(metavar="L", min=0, max=100, help="Rounds of messages between objects.")

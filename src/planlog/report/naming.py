@@ -46,9 +46,11 @@ def full_label(planner: Planner) -> str:
 
 
 def settings_label(settings: str) -> str:
-    return {"paper": "settings of the paper", "default": "default settings"}.get(
-        settings, f"settings {settings}" if settings else "learned"
-    )
+    return {
+        "paper": "settings of the paper",
+        "small": "from small tasks only",
+        "default": "default settings",
+    }.get(settings, f"settings {settings}" if settings else "learned")
 
 
 def domain_label(domain: str) -> str:
