@@ -19,6 +19,7 @@ import pytest
 from planlog.cli import main
 from planlog.cli.checkpoint import Checkpoint
 from planlog.model import Model
+from planlog.template import TemplateSettings
 from planlog.validate import validate_files
 
 QUICK = ("--width", "4", "--epochs", "12")
@@ -147,6 +148,34 @@ def test_every_option_has_its_effect(train: Callable[..., Any], tmp_path: Path) 
     }
     assert len(model.training["tasks"]) == 1
     assert model.training["seed"] == 9
+
+
+def test_rounds(train: Callable[..., Any], tmp_path: Path) -> None:
+    """Both tasks are beyond the limit, so that all labels are by search."""
+    options = ("--policy", "none", "--limit", "2", "--search-states", "5", "--effort", "1")
+    code, out, err = train(*options, "--rounds", "1", "--layers", "0", "--epochs", "2")
+    assert (code, err) == (0, "")
+    first, second, *_ = out.splitlines()
+    training = Model.read(tmp_path / "model").training
+    states = training["labelled_states"]
+    assert states >= 5
+    assert first.startswith(f"round 1: {states} labelled states by search, from plans of cost ")
+    assert second.startswith(f"learned from {states} of {states} labelled states of ")
+    used = training["surveys"]
+    assert (used["rounds"], used["states"], used["effort"]) == (1, 5, 1)
+    assert training["tasks"] == []
+    code, _, err = train(*options, "--rounds", "0")
+    assert code == 12
+    assert "nothing to learn" in err
+
+
+def test_the_default_of_the_network(train: Callable[..., Any], tmp_path: Path) -> None:
+    assert train("--epochs", "1")[0] == 0
+    assert Model.read(tmp_path / "model").template == TemplateSettings(2, over_derived=True)
+    assert train("--epochs", "1", "--not-over-derived", "--layers", "1")[0] == 0
+    assert Model.read(tmp_path / "model").template == TemplateSettings(1)
+    assert train("--epochs", "1", "--settings", "paper")[0] == 0
+    assert Model.read(tmp_path / "model").template == TemplateSettings(2)
 
 
 def test_without_rules(train: Callable[..., Any], tasks: Path, tmp_path: Path) -> None:
@@ -385,6 +414,8 @@ def test_a_training_survives_that_checkpoints_cannot_be_written(
         (["--learning-rate", "nan"], "--learning-rate: must be"),
         (["--learning-rate", "inf"], "--learning-rate: must be"),
         (["--epochs", "0"], "epochs"),
+        (["--rounds", "-1"], "rounds"),
+        (["--search-states", "0"], "search-states"),
         (["--layers", "101"], "layers"),
         (["--width", "0"], "width"),
         (["--width", "100000"], "--width: the weights would take"),

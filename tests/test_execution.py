@@ -136,6 +136,19 @@ def test_actions_are_drawn_uniformly() -> None:
         assert abs(draws.count(f"n{i}") - 1000) < 5 * (4000 * 0.25 * 0.75) ** 0.5
 
 
+@pytest.mark.parametrize("avoid", [False, True])
+def test_another_start(avoid: bool) -> None:
+    task = graph(4, {(0, 1), (1, 2), (2, 3)}, 3)
+    walk = APPLICABLE.start(task)
+    for length in (3, 2, 1, 0):
+        result = run(task, start=walk.state, avoid_revisits=avoid)
+        assert result.solved
+        assert len(result.actions) == result.cost == result.steps == length
+        if length:
+            walk.apply(result.actions[0])
+    assert len(run(task, avoid_revisits=avoid).actions) == 3
+
+
 def test_a_goal_that_holds_at_once_needs_no_action() -> None:
     result = run(graph(2, set(), 0), max_steps=0, time_limit=10)
     assert (result.outcome, result.actions) == (Outcome.SOLVED, ())

@@ -594,6 +594,28 @@ def test_states_of_spaces(text: str, world: World, seed: int, sharing: Sharing) 
             assert ours == alone
 
 
+@given(programs(), worlds, seeds, st.sampled_from(Sharing))
+def test_choices_are_those_of_spaces(text: str, world: World, seed: int, sharing: Sharing) -> None:
+    """The same states, as choices and as a part of a space: the same actions in the same order."""
+    policy = Policy.parse(text, DOMAIN)
+    task = make_task(*world.task())
+    space = expand(task, limit=200)
+    numbers = np.arange(space.expanded, dtype=np.uint32)
+    np.random.default_rng(seed).shuffle(numbers)
+    builder = CircuitBuilder(policy, sharing)
+    builder.add_space(space, numbers)
+    builder.add_choices(task, map(space.state, numbers.tolist()))
+    builder.add_choices(task, [])
+    lifted = builder.finish()
+    (nodes,) = lifted.spaces
+    choices, none = lifted.choices
+    assert choices.offsets.tolist() == nodes.offsets.tolist()
+    assert choices.relations.tolist() == nodes.relations.tolist()
+    if sharing is not Sharing.NONE:
+        assert choices.nodes.tolist() == nodes.nodes.tolist()
+    assert (none.offsets.tolist(), len(none.relations), len(none.nodes)) == ([0], 0, 0)
+
+
 SIZES = {
     "blocksworld": {"blocks": 4},
     "ferry": {"cars": 2, "locations": 3},

@@ -1,0 +1,484 @@
+"""Labels by search: exact where the plans are, the same again, and learning in rounds with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planlog import domains
+from planlog.errors import NothingToLearnError
+from planlog.execution import execute
+from planlog.learn import Learned, LearningSettings, Stage, learn
+from planlog.learned import LearnedPolicy, weight_shapes
+from planlog.lifting import action_relations, structure_of
+from planlog.model import Model
+from planlog.policy import Policy
+from planlog.settings import NetworkSettings, SurveySettings, TrainingSettings
+from planlog.statespace import StateSpace, expand
+from planlog.surveys import Survey, relative_cost, survey_all
+from planlog.task import Action, Domain, State, Task
+from planlog.template import TemplateSettings, template
+from test_statespace import SHIPPED, generated, policy_of
+from test_successors_oracle import thorough
+
+NARROW = NetworkSettings(width=2)
+# The rules leave choices here, and all states can be known.
+SIZES = {
+    "blocksworld": {"blocks": 6},
+    "ferry": {"cars": 4, "locations": 4},
+    "rover": {"rovers": 1, "waypoints": 3, "cameras": 1, "objectives": 1},
+    "satellite": {"satellites": 2, "instruments": 2, "modes": 2, "directions": 3},
+}
+names = st.sampled_from(domains.names())
+seeds = st.integers(0, 2**32 - 1)
+
+
+def untrained(rules: Policy, seed: int = 0) -> LearnedPolicy:
+    """A policy that takes some of the derived actions, whatever they are good for."""
+    shape = TemplateSettings(layers=1)
+    policy = template(rules, shape)
+    scores = frozenset(action_relations(policy))
+    rng = np.random.default_rng(seed)
+    weights = {
+        name: rng.normal(size=size).astype(np.float32)
+        for name, size in weight_shapes(structure_of(policy, scores), NARROW, scores).items()
+    }
+    return LearnedPolicy(rules, shape, NARROW, weights)
+
+
+@cache
+def some_policy(name: str, seed: int) -> LearnedPolicy:
+    return untrained(policy_of(name), seed)
+
+
+@cache
+def shipped_policy(name: str) -> LearnedPolicy:
+    file = domains.model_path(name)
+    assert file is not None
+    return Model.read(file).policy(SHIPPED[name])
+
+
+@cache
+def some_tasks(name: str, count: int = 3) -> tuple[Task, ...]:
+    return tuple(generated(name, seed, **SIZES[name]) for seed in range(count))
+
+
+@cache
+def space_of(task: Task) -> StateSpace:
+    space = expand(task, limit=200_000)
+    assert space.complete
+    return space
+
+
+@cache
+def numbers_of(task: Task) -> dict[frozenset[int], int]:
+    space = space_of(task)
+    return {frozenset(space.state(i).atoms.tolist()): i for i in range(len(space))}
+
+
+def distance(task: Task, state: State) -> int:
+    return int(space_of(task).goal_distances[numbers_of(task)[frozenset(state.atoms.tolist())]])
+
+
+def in_order(task: Task, actions: list[Action]) -> list[Action]:
+    """By schema and arguments."""
+    ids = task.domain.action_ids
+    return sorted(
+        actions, key=lambda a: (ids[a.name], [task.object_id(name) for name in a.arguments])
+    )
+
+
+Judged = tuple[int, dict[Action, tuple[int, bool]]]
+
+
+def judged(policy: LearnedPolicy, survey: Survey) -> list[Judged]:
+    """For each surveyed state its distance to the goal, and for each action that the rules derive
+    there that of its successor, and whether it was taken for optimal."""
+    task = survey.task
+    found = []
+    for state, optimal in zip(survey.states, survey.optimal, strict=True):
+        after = {}
+        actions = in_order(task, policy.rules.actions(task, state))
+        for action, is_optimal in zip(actions, optimal.tolist(), strict=True):
+            walk = policy.rules.start(task, state)
+            walk.apply(action)
+            after[action] = distance(task, walk.state), is_optimal
+        found.append((distance(task, state), after))
+    return found
+
+
+def same(left: list[Survey], right: list[Survey]) -> bool:
+    def told(surveys: list[Survey]) -> list[Any]:
+        return [
+            (
+                survey.task.name,
+                [state.atoms.tolist() for state in survey.states],
+                [optimal.tolist() for optimal in survey.optimal],
+                survey.expansions,
+                survey.first_cost,
+                survey.last_cost,
+            )
+            for survey in surveys
+        ]
+
+    return told(left) == told(right)
+
+
+# --- What is labelled --------------------------------------------------------------------
+
+
+@thorough(25)
+@given(names, seeds, st.integers(0, 3), st.integers(0, 30))
+def test_labels_are_exact_where_plans_are_optimal(
+    name: str, seed: int, weights: int, effort: int
+) -> None:
+    """One state of each plan: what is labelled there is labelled with the plan as it is in the
+    end."""
+    policy = some_policy(name, weights)
+    settings = SurveySettings(steps=1, passes=1, effort=effort)
+    surveys = survey_all(policy, some_tasks(name), settings, seed=(seed,), workers=1)
+    assert len(surveys) == len(some_tasks(name))
+    for survey in surveys:
+        start = distance(survey.task, survey.task.initial)
+        assert start <= survey.last_cost <= survey.first_cost
+        for here, actions in judged(policy, survey):
+            labels = [is_optimal for _, is_optimal in actions.values()]
+            assert any(labels)
+            assert not all(labels)
+            for there, is_optimal in actions.values():
+                if is_optimal:
+                    assert there >= 0  # the goal can still be reached
+                    if survey.last_cost == start:
+                        assert there == here - 1
+
+
+@pytest.mark.parametrize("name", domains.names())
+def test_labels_of_a_good_policy_are_mostly_right(name: str) -> None:
+    policy = shipped_policy(name)
+    settings = SurveySettings(states=60, passes=4)
+    right = total = 0
+    for survey in survey_all(policy, some_tasks(name), settings):
+        for here, actions in judged(policy, survey):
+            for there, is_optimal in actions.values():
+                right += is_optimal == (there == here - 1)
+                total += 1
+    assert right / total > 0.9
+
+
+def test_later_passes_start_on_ways_of_the_rules() -> None:
+    policy = some_policy("ferry", 0)
+    task = some_tasks("ferry")[0]
+    surveys = survey_all(policy, [task], SurveySettings(passes=8, effort=0), workers=1)
+    assert len(surveys) == 8
+    way = execute(policy, task, rng=np.random.default_rng(0))
+    assert surveys[0].first_cost == way.cost
+    assert len({survey.first_cost for survey in surveys}) > 2
+    for survey in surveys:
+        for state in survey.states:
+            assert 0 < distance(task, state) <= survey.last_cost
+
+
+# --- The same again, and no more than that -----------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["blocksworld", "satellite"])
+def test_workers_change_nothing(name: str) -> None:
+    policy, tasks = some_policy(name, 1), some_tasks(name)
+    settings = SurveySettings(states=40, effort=5)
+    one, two = (survey_all(policy, tasks, settings, seed=(4, 2), workers=n) for n in (1, 2))
+    other = survey_all(policy, tasks, settings, seed=(4, 3), workers=2)
+    assert same(one, two)
+    assert not same(one, other)
+
+
+def test_limits() -> None:
+    policy, tasks = untrained(FERRY), small_and_larger()[2:]
+
+    def surveyed(**limits: int) -> list[Survey]:
+        return survey_all(policy, tasks, SurveySettings(**limits), workers=1)
+
+    everything = surveyed(passes=2)
+    assert len(everything) == 2 * len(tasks)
+    # As soon as there are enough of them, there are no more.
+    some = surveyed(passes=2, states=1 + len(everything[0]))
+    assert 1 < len(some) < len(everything)
+    assert same(some, everything[: len(some)])
+    assert sum(map(len, some[:-1])) < 1 + len(everything[0]) <= sum(map(len, some))
+    assert len(surveyed(passes=2, expansions=1)) == 1
+    assert all(len(survey) <= 2 for survey in surveyed(passes=2, steps=2))
+    at_once = surveyed(passes=1, steps=1, effort=0)
+    assert sum(s.expansions for s in at_once) < sum(s.expansions for s in everything[: len(tasks)])
+
+
+def test_progress_is_told_after_each_task() -> None:
+    told: list[int] = []
+    policy, tasks = some_policy("ferry", 0), some_tasks("ferry")
+    surveys = survey_all(policy, tasks, SurveySettings(passes=1), on_progress=told.append)
+    assert told == np.cumsum([len(survey) for survey in surveys]).tolist()
+
+
+@pytest.mark.parametrize("setting", ["states", "steps", "expansions", "passes", "exact"])
+def test_settings_must_be_positive(setting: str) -> None:
+    with pytest.raises(ValueError, match="must be positive"):
+        SurveySettings(**{setting: 0})
+    with pytest.raises(ValueError, match="must not be negative"):
+        SurveySettings(rounds=-1)
+
+
+# --- Ways that end badly -----------------------------------------------------------------
+
+TRAPS = Domain.parse("""
+(define (domain traps) (:predicates (at ?x) (edge ?x ?y))
+  (:action go :parameters (?x ?y) :precondition (and (at ?x) (edge ?x ?y))
+    :effect (and (not (at ?x)) (at ?y))))
+""")
+
+
+def maze(edges: str, goal: str = "d") -> Task:
+    facts = " ".join(f"(edge {edge[0]} {edge[1]})" for edge in edges.split())
+    return TRAPS.parse_task(f"""(define (problem {goal}-{len(facts)}) (:domain traps)
+      (:objects a b c d e) (:init (at a) {facts}) (:goal (at {goal})))""")
+
+
+def test_dead_ends_are_never_taken_for_optimal() -> None:
+    """From a and b a step leads to e, from where there is no way on."""
+    task = maze("ab bc cd ae be")
+    rules = Policy.applicable(TRAPS)
+    labelled = 0
+    for seed in range(6):
+        settings = SurveySettings(passes=4)
+        for survey in survey_all(untrained(rules, seed), [task], settings, seed=(seed,), workers=1):
+            assert survey.last_cost <= 3
+            for optimal in survey.optimal:
+                assert optimal.tolist() == [True, False]  # by the second object's number
+                labelled += 1
+    assert labelled > 0
+
+
+def test_tasks_without_a_plan_are_left_out() -> None:
+    policy = untrained(Policy.applicable(TRAPS))
+    hopeless, done = maze("ab bc"), maze("ab", goal="a")
+    assert survey_all(policy, [hopeless], SurveySettings(passes=3)) == []
+    (survey,) = survey_all(policy, [hopeless, done], SurveySettings(passes=3))
+    assert (survey.task, len(survey), survey.first_cost) == (done, 0, 0)
+    assert survey_all(policy, [], SurveySettings()) == []
+
+
+def test_where_the_policy_goes_round_the_rules_find_a_plan() -> None:
+    """One of the first two actions has the higher score, and one of them leads back."""
+    task = maze("ab ba ac ca bd")
+    rules = Policy.applicable(TRAPS)
+    rounds = 0
+    for seed in range(10):
+        policy = untrained(rules, seed)
+        rounds += not execute(policy, task, rng=np.random.default_rng(0)).solved
+        (survey,) = survey_all(policy, [task], SurveySettings(passes=1), workers=1)
+        assert survey.last_cost == 2
+    assert rounds > 0
+
+
+def test_a_task_without_choices_ends() -> None:
+    (survey,) = survey_all(
+        untrained(Policy.applicable(TRAPS)), [maze("ab bc cd")], SurveySettings(passes=1)
+    )
+    assert (len(survey), survey.first_cost, survey.last_cost) == (0, 3, 3)
+
+
+# --- How good a policy is ----------------------------------------------------------------
+
+
+def test_relative_cost() -> None:
+    direct = maze("ab bc cd")
+    around = maze("ab ba ac ca bd")
+    rules = Policy.applicable(TRAPS)
+    assert relative_cost(untrained(rules), [direct]) == 1
+    # Where the rules have no plan, or one of no cost, there is nothing to compare with.
+    assert relative_cost(untrained(rules), [maze("ab"), maze("ab", goal="a")]) == 1
+    lost = next(
+        policy
+        for policy in (untrained(rules, seed) for seed in range(10))
+        if not execute(policy, around, rng=np.random.default_rng(0)).solved
+    )
+    assert relative_cost(lost, [around]) == 2
+    assert relative_cost(lost, [around, direct, direct, direct]) == 1.25
+
+
+def test_the_relative_cost_is_the_same_again() -> None:
+    tasks = some_tasks("blocksworld")
+    good = shipped_policy("blocksworld")
+    one, two = (relative_cost(good, tasks, seed=1, workers=n) for n in (1, 2))
+    assert one == two <= 1
+
+
+# --- Learning in rounds ------------------------------------------------------------------
+
+BRIEF = TrainingSettings(epochs=4, batch=50, learning_rate=0.03)
+TWO = SurveySettings(rounds=2, states=20, steps=5, effort=2, exact=30, candidates=2, judged=2)
+# The ferry may go anywhere.
+FERRY = Policy.parse(
+    "board(C, L) :- at@aa(C, L).  debark(C, L) :- at@ug(C, L).  sail(A, B).", SHIPPED["ferry"]
+)
+
+
+@cache
+def small_and_larger() -> tuple[Task, ...]:
+    small = tuple(generated("ferry", seed, cars=2, locations=3) for seed in range(2))
+    return (*small, *(generated("ferry", seed, cars=3, locations=4) for seed in range(3)))
+
+
+def learned(
+    surveys: SurveySettings = TWO, *, limit: int = 100, seed: int = 0, **options: Any
+) -> Learned:
+    settings = LearningSettings(TemplateSettings(1), NARROW, BRIEF, surveys, limit=limit)
+    return learn(FERRY, small_and_larger(), settings, seed=seed, **options)
+
+
+@cache
+def whole() -> Learned:
+    return learned()
+
+
+def same_weights(left: Learned, right: Learned) -> bool:
+    one, other = left.model.weights, right.model.weights
+    return one.keys() == other.keys() and all(
+        np.array_equal(one[name], other[name]) for name in one
+    )
+
+
+def test_the_summary_of_rounds() -> None:
+    training = whole().model.training
+    assert not whole().interrupted
+    larger = {task.name for task in small_and_larger()[2:]}
+    assert len(training["tasks"]) == 2
+    assert training["surveyed_tasks"]
+    assert set(training["surveyed_tasks"]) <= larger
+    told = training["trainings"]
+    assert [part["round"] for part in told] == [0, 1, 2, 2]
+    assert told[0]["surveyed_states"] == told[0]["expansions"] == 0
+    for part in told[1:3]:
+        assert part["surveyed_states"] >= TWO.states
+        assert part["improved_cost"] <= part["policy_cost"]
+    assert told[3]["surveyed_states"] == 0
+    assert [part["relative_cost"] is None for part in told] == [True, True, False, False]
+    costs = [part["relative_cost"] for part in told[2:]]
+    assert training["kept"] == 2 + costs.index(min(costs))
+    assert training["best"] == told[training["kept"]]["best"]
+    # States of small tasks are a sample.
+    surveyed = sum(part["surveyed_states"] for part in told)
+    assert training["sharing"]["states"] == TWO.exact + surveyed
+    # Everything is a checkpoint of its own.
+    assert {key.split(": ")[0] for key in whole().checkpoint} == {"0", "1", "2", "3"}
+
+
+def test_the_same_seed_gives_the_same_model() -> None:
+    assert same_weights(whole(), learned(workers=1))
+    assert not same_weights(whole(), learned(seed=1))
+
+
+def test_rounds_need_larger_tasks() -> None:
+    told = learned(limit=100_000).model.training
+    assert len(told["trainings"]) == 1
+    assert told["surveyed_tasks"] == []
+
+
+def after_epochs(count: int) -> Callable[[object], None]:
+    """Interrupts after so many epochs of all trainings together."""
+    left = count
+
+    def on_epoch(_: object) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise KeyboardInterrupt
+
+    return on_epoch
+
+
+@pytest.mark.parametrize("epochs", [3, 7, 13, 18])
+def test_going_on_in_each_training(epochs: int) -> None:
+    """Each training judges 5 times: before the first epoch, and after each of 4."""
+    part = learned(on_epoch=after_epochs(epochs))
+    assert part.interrupted
+    assert part.model.training["interrupted"] is True
+    # The last complete training is better than one that has just begun.
+    done = (epochs - 1) // 5
+    assert part.model.training["kept"] <= max(0, done - 1)
+    rest = learned(resume=part.checkpoint)
+    assert not rest.interrupted
+    assert same_weights(whole(), rest)
+    assert rest.model.training["loss"] == whole().model.training["loss"]
+
+
+def at_stage(stage: Stage, times: int) -> Callable[[Stage, int], None]:
+    """Interrupts when it is told of this stage for so many times."""
+    left = times
+
+    def on_stage(present: Stage, _: int) -> None:
+        nonlocal left
+        left -= present is stage
+        if left == 0:
+            raise KeyboardInterrupt
+
+    return on_stage
+
+
+def test_an_interrupt_in_a_survey() -> None:
+    """It gives the model of the round before, and nothing is lost, also if it happens twice."""
+    first = learned(on_stage=at_stage(Stage.SURVEYS, 1))
+    assert first.interrupted
+    assert len(first.model.training["trainings"]) == 1
+    assert {key.split(": ")[0] for key in first.checkpoint} == {"0"}
+    later = learned(on_epoch=after_epochs(8), resume=first.checkpoint)
+    assert later.interrupted
+    again = learned(on_stage=at_stage(Stage.SURVEYS, 1), resume=later.checkpoint)
+    assert again.interrupted
+    assert again.checkpoint.keys() == later.checkpoint.keys()
+    assert same_weights(whole(), learned(resume=again.checkpoint))
+
+
+def test_an_interrupt_before_anything_is_learned() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        learned(on_stage=at_stage(Stage.SPACES, 1))
+    with pytest.raises(KeyboardInterrupt):
+        learned(limit=2, on_stage=at_stage(Stage.SURVEYS, 1))
+
+
+def test_checkpoints_are_of_the_whole() -> None:
+    told: list[set[str]] = []
+    checkpoint: dict[str, Any] = {}
+
+    def on_checkpoint(arrays: Any) -> None:
+        told.append({key.split(": ")[0] for key in arrays})
+        if len(told) == 12:
+            checkpoint.update(arrays)
+
+    learned(on_checkpoint=on_checkpoint)
+    assert [len(numbers) for numbers in told] == [1] * 5 + [2] * 5 + [3] * 5 + [4] * 5
+    assert same_weights(whole(), learned(resume=checkpoint))
+
+
+def test_without_small_tasks_surveys_are_enough() -> None:
+    """The search begins with a network that has learned nothing."""
+    one = SurveySettings(rounds=1, states=20, steps=5, effort=2, candidates=1, judged=2)
+    training = learned(one, limit=2).model.training
+    assert training["tasks"] == []
+    (told,) = training["trainings"]
+    assert told["round"] == 1
+    assert told["surveyed_states"] == training["labelled_states"] >= 20
+    assert training["best"]["loss"] < training["loss"][0]
+    part = learned(one, limit=2, on_epoch=after_epochs(2))
+    rest = learned(one, limit=2, resume=part.checkpoint)
+    assert same_weights(rest, learned(one, limit=2))
+
+
+def test_nothing_to_learn() -> None:
+    rules = Policy.applicable(TRAPS)
+    settings = LearningSettings(TemplateSettings(0), NARROW, BRIEF, TWO, limit=2)
+    with pytest.raises(NothingToLearnError, match="of 2 tasks 0 have fewer than 2 states"):
+        learn(rules, [maze("ab bc cd"), maze("ab bc")], settings)
