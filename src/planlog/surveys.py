@@ -122,10 +122,9 @@ def _survey(
         improver.improve(most)
     states, optimal = [], []
     steps = rng.permutation(improver.length)[: settings.steps]
-    for step in np.sort(steps).tolist():
+    # Backwards: a survey may change the plan, but only from its step on.
+    for step in np.sort(steps)[::-1].tolist():
         keep_on()
-        if step >= improver.length:  # the plan has become shorter
-            break
         costs = np.array([cost for _, cost in improver.survey(step)])
         best = costs == costs.min(initial=np.inf)
         if not best.all():
