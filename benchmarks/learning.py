@@ -47,7 +47,7 @@ def is_missing(module: str, purpose: str) -> bool:
 
 # --- Training as in the paper, against NeuraLogic ---------------------------------------------
 
-AS_IN_THE_PAPER = TemplateSettings(layers=1), NetworkSettings(width=8), PRESETS["paper"]
+AS_IN_THE_PAPER = TemplateSettings(layers=1), NetworkSettings(width=8), PRESETS["paper"].training
 
 
 def measure_training(sizes: Sizes) -> Iterator[Ratio]:
@@ -63,7 +63,7 @@ def measure_training(sizes: Sizes) -> Iterator[Ratio]:
     name = "blocksworld"
     domain, rules = setting(name)
     limits = {"limit": sizes.states, "max_states": PAPER_STATES[name]}
-    settings = LearningSettings(*AS_IN_THE_PAPER, **limits)
+    settings = LearningSettings(*AS_IN_THE_PAPER, PRESETS["paper"].surveys, **limits)
     texts = [text for _, text in domains.generate(name, seed=0, split="training")]
 
     def ours() -> float:

@@ -99,7 +99,7 @@ class Rollouts:
     def __call__(self) -> float:
         """Seconds of processor time in which steps were taken."""
         network = self.policy.network if isinstance(self.policy, LearnedPolicy) else None
-        search = _core.Improver(self.task.core, self.policy.core, network, 0, 1.0)
+        search = _core.Improver(self.task.core, self.policy.core, network, 0)
         seconds = 0.0
         for key, (state, plan) in enumerate(self.begin):
             search.start(state, plan)

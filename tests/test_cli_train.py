@@ -179,7 +179,7 @@ def test_the_default_of_the_network(train: Callable[..., Any], tmp_path: Path) -
 
 
 def test_without_rules(train: Callable[..., Any], tasks: Path, tmp_path: Path) -> None:
-    assert train("--policy", "none", "--max-states", "130")[0] == 0
+    assert train("--policy", "none", "--max-states", "130", "--rounds", "0")[0] == 0
     model = Model.read(tmp_path / "model")
     assert model.rules is None
     assert model.training["labelled_states"] <= 130
@@ -409,7 +409,7 @@ def test_a_training_survives_that_checkpoints_cannot_be_written(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--settings", "best"], "expected one of default, paper, got 'best'"),
+        (["--settings", "best"], "expected one of default, small, paper, got 'best'"),
         (["--learning-rate", "0"], "--learning-rate: must be"),
         (["--learning-rate", "nan"], "--learning-rate: must be"),
         (["--learning-rate", "inf"], "--learning-rate: must be"),
