@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from planlog.report.learning import learning_figures
 from planlog.report.naming import (
     all_settings,
     domain_label,
+    figure_name,
     number,
     planner_label,
     seconds,
@@ -36,7 +36,7 @@ def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
     panels = tuple(_within(panel, low, high) for panel in panels)
     lines = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
     return Figure(
-        "pli-" + re.sub(r"[^\w.-]", "_", domain),
+        figure_name("pli", domain),
         f"{domain_label(domain)}: plan-length improvement (PLI) over the mean length of the rules' "
         "plans, by task from easy to difficult; a mean over the seeds. Solid: baselines. Dotted: "
         "learned policies. Gaps: no plan, or the optimum is not known.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from planlog.metrics import Comparison, Planner, Spread
 from planlog.results import Family
@@ -51,6 +52,11 @@ def settings_label(settings: str) -> str:
         "small": "from small tasks only",
         "default": "default settings",
     }.get(settings, f"settings {settings}" if settings else "learned")
+
+
+def figure_name(kind: str, domain: str) -> str:
+    """A name for the files of a domain's figure, whatever the domain is called."""
+    return f"{kind}-" + re.sub(r"[^\w.-]", "_", domain)
 
 
 def domain_label(domain: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ from planlog.report.figure import Figure, Line, Panel
 from planlog.report.naming import (
     all_settings,
     domain_label,
+    figure_name,
     number,
     planner_label,
     settings_label,
@@ -41,7 +41,7 @@ def quality_figure(comparison: Comparison, domain: str) -> Figure | None:
         for panel in panels
     )
     return Figure(
-        "quality-" + re.sub(r"[^\w.-]", "_", domain),
+        figure_name("quality", domain),
         f"{domain_label(domain)}: quality of the best plan so far over time, as the mean over the "
         "tasks of C*/C (0 without a plan, 1 for an optimal one); a mean over the seeds. Solid: "
         "baselines. Dotted: learned policies. To the right the same, enlarged.",
