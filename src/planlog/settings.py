@@ -67,6 +67,7 @@ class TrainingSettings:
     learning_rate: float = 0.01
     schedule: Schedule = Schedule.COSINE
     keep: Keep = Keep.LOSS
+    weight_decay: float = 0.0  # share of each weight that an update takes off, per learning rate
     # Whether to leave out states in which every derived action is optimal, or none: the listwise
     # loss learns nothing from them.
     only_informative: bool = True
@@ -76,6 +77,8 @@ class TrainingSettings:
             raise ValueError("epochs and batches must be positive")
         if not self.learning_rate > 0:
             raise ValueError("the learning rate must be positive")
+        if not 0 <= self.weight_decay * self.learning_rate < 1:
+            raise ValueError("weights must not decay below 0 at once, nor grow")
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ class _Training:
         assert self._weights.grad is not None
         self._weights.grad.zero_()
         loss.backward()  # type: ignore[no-untyped-call]
-        self._adam.update(self._learning_rate())
+        self._adam.update(self._learning_rate(), self._settings.weight_decay)
 
     def _learning_rate(self) -> float:
         rate = self._settings.learning_rate
@@ -312,7 +312,8 @@ class _Groups:
 
 
 class _Adam:
-    """Adam with its usual constants. (Torch's own takes more than a second to be imported.)"""
+    """Adam with its usual constants, and decay of the weights apart from the gradient. (Torch's
+    own takes more than a second to be imported.)"""
 
     def __init__(self, weights: Tensor) -> None:
         self.updates = 0
@@ -321,7 +322,7 @@ class _Adam:
         self._weights = weights
 
     @torch.no_grad()
-    def update(self, rate: float) -> None:
+    def update(self, rate: float, decay: float) -> None:
         gradient = self._weights.grad
         assert gradient is not None
         self.updates += 1
@@ -329,7 +330,7 @@ class _Adam:
         self.squares.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
         mean = self.means / (1 - 0.9**self.updates)
         deviation = torch.sqrt(self.squares / (1 - 0.999**self.updates)) + 1e-8
-        self._weights.addcdiv_(mean, deviation, value=-rate)
+        self._weights.mul_(1 - rate * decay).addcdiv_(mean, deviation, value=-rate)
 
 
 def _flattened(network: Network) -> torch.nn.Parameter:
