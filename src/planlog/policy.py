@@ -20,7 +20,8 @@ from planlog.errors import (
     UnknownNameError,
 )
 from planlog.lowering import Lowering
-from planlog.rules import Constant, Literal, Program, Relation, parse_program, read_program
+from planlog.rules import Constant, Literal, Program, Relation, Rule, parse_program, read_program
+from planlog.rules.stratify import without_network_rules
 from planlog.task import Action, Domain, State, Task
 
 Ids = npt.NDArray[np.uint32]
@@ -73,12 +74,15 @@ class Policy:
         """Without a program the policy derives all applicable actions."""
         self.domain = domain
         self.program = program
+        self.network_rules: tuple[Rule, ...] = ()  # that are only read by networks: no part of it
+        if program is not None:
+            self.program, self.network_rules = without_network_rules(program)
         lowering = Lowering(domain)
         self.rule_numbers: tuple[int, ...] = ()
-        if program is None:
+        if self.program is None:
             lowering.add_applicable_actions()
         else:
-            self.rule_numbers = tuple(lowering.add(rule) for rule in program.rules)
+            self.rule_numbers = tuple(lowering.add(rule) for rule in self.program.rules)
         self.core = lowering.core
         self.core.check()
         self._relations = lowering.relations
@@ -142,7 +146,7 @@ class Policy:
     def check_task(self, task: Task) -> None:
         """RuleError if the rules name an object that the task does not have."""
         missing = []
-        for rule in self.program.rules if self.program else ():
+        for rule in (*(self.program.rules if self.program else ()), *self.network_rules):
             for part in (rule.head, *rule.body):
                 terms = part.terms if isinstance(part, Literal) else (part.left, part.right)
                 for term in terms:

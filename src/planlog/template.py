@@ -24,7 +24,7 @@ from planlog.preconditions import WrittenOut
 from planlog.rules import Comparison, Literal, Program, Relation, Rule, Source, Variable
 from planlog.rules.names import Names, numbered, variables_of
 from planlog.rules.report import Report
-from planlog.rules.stratify import dependencies_of, stratify
+from planlog.rules.stratify import needed_for, stratify
 from planlog.task import ActionSchema, Domain, Predicate, Type
 
 _Named = TypeVar("_Named", ActionSchema, Predicate, Type)
@@ -64,9 +64,11 @@ def sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]:
     """The rules of `template`, in order and by their purpose."""
     domain = policy.domain
     rules = _rules_of(policy)
-    names = Names(domain, rules)
-    plain = _plain_relations(rules, names) if settings.over_derived else {}
-    atoms = [*_inputs(domain), *(plain[r] for r in plain if r.source is Source.DERIVED)]
+    all_rules = [*rules, *policy.network_rules]
+    names = Names(domain, all_rules)
+    read = _read_relations(all_rules) if settings.over_derived else []
+    plain = _plain_relations(read, all_rules, names)
+    atoms = [*_inputs(domain), *(plain[relation] for relation in read)]
     arities = {n: names.new(f"arity_{n}", n) for n in sorted({atom.arity for atom in atoms})}
     edge = names.new("edge", 2)
     edges = tuple(_edges(arities, edge)) if settings.layers else ()  # layers read them
@@ -75,7 +77,7 @@ def sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]:
     actions = [Relation(a.name, a.arity, Source.ACTION) for a in _by_name(domain.actions)]
     applicable = {a: names.new(f"app_{a.name}", a.arity) for a in actions if a in heads}
     titled: list[tuple[str, Iterable[Rule]]] = [
-        ("the policy once more, without embeddings", _plain_rules(rules, plain)),
+        ("the policy once more, without embeddings", _plain_rules(all_rules, plain)),
         ("atoms by their number of arguments", (_mapping(arities[a.arity], a) for a in atoms)),
         ("objects of the same atom are neighbours", edges),
         ("embeddings of objects", _first_layer(arities, layers[0])),
@@ -190,20 +192,23 @@ def _extended(rule: Rule, applicable: Mapping[Relation, Relation], layer: Relati
     body = [*rule.body, *(Literal(layer, (variable,)) for variable in variables_of(rule))]
     if rule.head.relation in applicable:
         body.insert(0, Literal(applicable[rule.head.relation], rule.head.terms))
-    return replace(rule, body=tuple(body), precondition=None)
+    return replace(rule, body=tuple(body), precondition=None, for_network=False)
 
 
-def _plain_relations(rules: Iterable[Rule], names: Names) -> dict[Relation, Relation]:
-    """New names for the derived predicates and for all that they need of the policy."""
+def _read_relations(rules: Iterable[Rule]) -> list[Relation]:
+    """The derived predicates along which messages pass: those that are marked for networks or, if
+    none is, all of them."""
+    heads = {rule.head.relation: False for rule in rules if not rule.is_policy_rule}
+    heads |= {rule.head.relation: True for rule in rules if rule.for_network}
+    return [relation for relation, marked in heads.items() if marked or not any(heads.values())]
+
+
+def _plain_relations(
+    read: Iterable[Relation], rules: Iterable[Rule], names: Names
+) -> dict[Relation, Relation]:
+    """New names for these derived predicates and for all that they need of the policy."""
     rules = list(rules)
-    needs = dependencies_of(rules)
-    waiting = [relation for relation in needs if relation.source is Source.DERIVED]
-    needed = set(waiting)
-    while waiting:
-        for relation, _ in needs[waiting.pop()]:
-            if relation not in needed:
-                needed.add(relation)
-                waiting.append(relation)
+    needed = needed_for(read, rules)
     # What has no rules is empty, and stays what it is.
     heads = dict.fromkeys(rule.head.relation for rule in rules)
     return {r: names.new(f"plain_{r.name}", r.arity) for r in heads if r in needed}
@@ -216,7 +221,8 @@ def _plain_rules(rules: Iterable[Rule], plain: Mapping[Relation, Relation]) -> I
     for rule in rules:
         if rule.head.relation in plain:
             body = (p if isinstance(p, Comparison) else renamed(p) for p in rule.body)
-            yield replace(rule, head=renamed(rule.head), body=tuple(body))
+            head = renamed(rule.head)
+            yield replace(rule, head=head, body=tuple(body), for_network=False)
 
 
 def _with_text(rule: Rule) -> Rule:

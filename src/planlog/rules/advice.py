@@ -6,8 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from planlog.rules.report import Report, enumeration, nearest
-from planlog.rules.stratify import Strata, dependencies_of, in_dependency_order
+from planlog.rules.stratify import Strata, dependencies_of, in_dependency_order, needed_for
 from planlog.rules.syntax import (
+    NETWORK_MARK,
     Comparison,
     Constant,
     Relation,
@@ -41,23 +42,20 @@ def _no_policy_rule(rules: list[Rule], domain: Domain, report: Report) -> None:
 
 
 def _unused(rules: list[Rule], domain: Domain, report: Report) -> None:
-    """Derived predicates on which no action depends. Without policy rules that holds for all
-    of them, and says nothing."""
-    dependencies = dependencies_of(rules)
-    waiting = [rule.head.relation for rule in rules if rule.is_policy_rule]
-    if not waiting:
+    """Derived predicates on which no action depends, and that are not for networks. Without policy
+    rules that holds for all of them, and says nothing."""
+    if not any(rule.is_policy_rule for rule in rules):
         return
-    used = set(waiting)
-    while waiting:
-        needed = {relation for relation, _ in dependencies[waiting.pop()]} - used
-        used |= needed
-        waiting.extend(needed)
+    used = needed_for(
+        (rule.head.relation for rule in rules if rule.is_policy_rule or rule.for_network), rules
+    )
     for relation, rule in _first_rules(rules).items():
         if relation in used:
             continue
         alike = [a.name for a in domain.actions if a.arity == relation.arity]
         near = nearest(relation.name, alike)
-        hint = f"did you mean the action '{near}'?" if near else "use it there, or delete its rules"
+        remedy = f"use it there, delete its rules, or write {relation}{NETWORK_MARK} in the head"
+        hint = f"did you mean the action '{near}'?" if near else f"{remedy} if it is for networks"
         report.warning(
             rule.head, f"{relation} is not used: no rule for an action depends on it", hint
         )

@@ -9,6 +9,7 @@ from planlog.rules.lexer import Kind, Token
 from planlog.rules.parser import ParsedAtom, ParsedComparison, ParsedFile, ParsedRule
 from planlog.rules.report import Report, enumeration, nearest
 from planlog.rules.syntax import (
+    NETWORK_MARK,
     STATUSES,
     Comparison,
     Constant,
@@ -38,6 +39,10 @@ def resolve(parsed: ParsedFile, domain: Domain, report: Report) -> list[Rule]:
     names = _Names(parsed, domain, report)
     resolved = [names.rule(rule) for rule in parsed.rules]
     return [rule for rule in resolved if rule is not None]
+
+
+def _is_marked(head: ParsedAtom) -> bool:
+    return head.status is not None and f"@{head.status.text}" == NETWORK_MARK
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,9 @@ class _Names:
         known = tuple(part for part in body if part is not None)
         if head is None or len(known) < len(body) or terms.failed:
             return None
+        place = parsed.head.line, parsed.head.column
         action = head.relation.name if head.relation.source is Source.ACTION else None
-        return Rule(head, known, parsed.head.line, parsed.head.column, parsed.text, action)
+        return Rule(head, known, *place, parsed.text, action, _is_marked(parsed.head))
 
     # Atoms
 
@@ -93,7 +99,7 @@ class _Names:
             return None
         else:
             relation = Relation(name, self.derived[name].arity, Source.DERIVED)
-        if atom.status:
+        if atom.status and (name in self.actions or not _is_marked(atom)):
             self.no_status(atom, atom.status)
             return None
         return self.checked(atom, relation, literal_terms)

@@ -8,9 +8,11 @@ precondition, but that reads the state only and closes no cycle.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
+from dataclasses import replace
 
 from planlog.rules.report import Report
-from planlog.rules.syntax import Literal, Relation, Rule
+from planlog.rules.syntax import Literal, Program, Relation, Rule
 
 Strata = tuple[tuple[Relation, ...], ...]
 Dependencies = dict[Relation, list[tuple[Relation, Literal]]]
@@ -25,7 +27,7 @@ def stratify(rules: list[Rule], report: Report) -> Strata:
     return strata
 
 
-def dependencies_of(rules: list[Rule]) -> Dependencies:
+def dependencies_of(rules: Iterable[Rule]) -> Dependencies:
     """For each relation with rules: what it needs, and the literal that says so."""
     dependencies: Dependencies = {}
     for rule in rules:
@@ -35,6 +37,35 @@ def dependencies_of(rules: list[Rule]) -> Dependencies:
                 needed.append((literal.relation, literal))
                 dependencies.setdefault(literal.relation, [])
     return dependencies
+
+
+def needed_for(relations: Iterable[Relation], rules: Iterable[Rule]) -> set[Relation]:
+    """These relations, and those with rules that they need, directly or not."""
+    dependencies = dependencies_of(rules)
+    waiting = [relation for relation in relations if relation in dependencies]
+    needed = set(waiting)
+    while waiting:
+        more = {relation for relation, _ in dependencies[waiting.pop()]} - needed
+        needed |= more
+        waiting.extend(more)
+    return needed
+
+
+def without_network_rules(program: Program) -> tuple[Program, tuple[Rule, ...]]:
+    """The program without the rules that only networks read, and these rules."""
+    rules = program.rules
+    marked = (rule.head.relation for rule in rules if rule.for_network)
+    actions = (rule.head.relation for rule in rules if rule.is_policy_rule)
+    aside = needed_for(marked, rules) - needed_for(actions, rules)
+    strata = (tuple(r for r in stratum if r not in aside) for stratum in program.strata)
+    return (
+        replace(
+            program,
+            rules=tuple(rule for rule in rules if rule.head.relation not in aside),
+            strata=tuple(stratum for stratum in strata if stratum),
+        ),
+        tuple(rule for rule in rules if rule.head.relation in aside),
+    )
 
 
 def in_dependency_order(rules: list[Rule], strata: Strata) -> list[Rule]:

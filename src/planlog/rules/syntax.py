@@ -35,6 +35,9 @@ STATUSES = {
 }
 
 
+NETWORK_MARK = "@network"  # behind the head of a rule whose predicate networks are to read
+
+
 @dataclass(frozen=True)
 class Relation:
     """A set of rows of objects, named as in the rule file but without its status."""
@@ -160,6 +163,7 @@ class Rule:
     column: int = field(default=0, compare=False, repr=False)
     text: str = field(default="", compare=False)  # as in the file, on one line
     precondition: str | None = None  # the action; in files, that of the head if it is one
+    for_network: bool = False  # the head is marked: `p@network(X) :- ...`
 
     @property
     def is_policy_rule(self) -> bool:
@@ -172,9 +176,11 @@ class Rule:
         return tuple(part for part in self.body if isinstance(part, Literal))
 
     def __str__(self) -> str:
-        if not self.body:
-            return f"{self.head}."
-        return f"{self.head} :- {', '.join(map(str, self.body))}."
+        head = str(self.head)
+        if self.for_network:
+            name = str(self.head.relation)
+            head = f"{name}{NETWORK_MARK}{head.removeprefix(name)}"
+        return f"{head} :- {', '.join(map(str, self.body))}." if self.body else f"{head}."
 
 
 @dataclass(frozen=True)
