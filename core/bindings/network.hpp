@@ -16,10 +16,12 @@ Enum as_enum(int number, Enum last) {
 }
 
 inline Matrix as_matrix(MatrixArray array) {
-    Matrix matrix{static_cast<uint32_t>(array.shape(0)), static_cast<uint32_t>(array.shape(1)), {}};
-    for (uint32_t c = 0; c < matrix.columns; ++c)
-        for (uint32_t r = 0; r < matrix.rows; ++r) matrix.data.push_back(array(r, c));
-    return matrix;
+    const auto rows = static_cast<uint32_t>(array.shape(0));
+    const auto columns = static_cast<uint32_t>(array.shape(1));
+    std::vector<float> data;
+    for (uint32_t c = 0; c < columns; ++c)
+        for (uint32_t r = 0; r < rows; ++r) data.push_back(array(r, c));
+    return {rows, columns, std::move(data)};
 }
 
 struct SharedNetwork {

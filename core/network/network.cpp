@@ -48,10 +48,10 @@ inline float exponential(float x) {
 }
 
 PLANLOG_VECTORS
-void add_columns(const float* column, size_t rows, size_t columns, const float* vector,
-                 float* __restrict result) {
-    for (size_t c = 0; c < columns; ++c, column += rows)
-        for (size_t r = 0; r < rows; ++r) result[r] += column[r] * vector[c];
+void add_columns(const float* column, size_t rows, const std::vector<Matrix::Span>& spans,
+                 const float* vector, float* __restrict result) {
+    for (size_t c = 0; c < spans.size(); ++c, column += rows)
+        for (size_t r = spans[c].first; r < spans[c].last; ++r) result[r] += column[r] * vector[c];
 }
 
 PLANLOG_VECTORS
@@ -78,8 +78,19 @@ void activate(Activation activation, float* values, size_t size) {
 
 }  // namespace
 
+Matrix::Matrix(uint32_t rows, uint32_t columns, std::vector<float> data)
+    : rows(rows), columns(columns), data(std::move(data)) {
+    for (uint32_t c = 0; c < columns; ++c) {
+        const float* column = this->data.data() + size_t{c} * rows;
+        Span span{0, rows};
+        while (span.first < span.last && column[span.first] == 0) ++span.first;
+        while (span.first < span.last && column[span.last - 1] == 0) --span.last;
+        spans.push_back(span);
+    }
+}
+
 void Matrix::add_product(const float* vector, float* result) const {
-    add_columns(data.data(), rows, columns, vector, result);
+    add_columns(data.data(), rows, spans, vector, result);
 }
 
 void Network::check() const {

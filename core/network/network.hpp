@@ -27,11 +27,19 @@ namespace planlog {
 enum class Activation : uint8_t { Identity, Tanh, Sigmoid, Relu, LeakyRelu };
 enum class Aggregation : uint8_t { Max, Mean, Sum };
 
-// Stored column by column.
+// Stored column by column. Of each column it is known between which rows there is anything but 0:
+// networks side by side have matrices that consist of blocks.
 struct Matrix {
+    struct Span {
+        uint32_t first, last;
+    };
     uint32_t rows = 0;
     uint32_t columns = 0;
     std::vector<float> data;
+    std::vector<Span> spans;
+
+    Matrix() = default;
+    Matrix(uint32_t rows, uint32_t columns, std::vector<float> data);
 
     // result += this * vector
     void add_product(const float* vector, float* result) const;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,20 +15,20 @@ import torch
 from planlog.decisions import TrainingData, gather
 from planlog.errors import NothingToLearnError
 from planlog.labels import PAPER_TASKS, select_training
-from planlog.learned import LearnedPolicy, Weights
+from planlog.learned import LearnedPolicy, Weights, side_by_side
 from planlog.lifting import action_relations, structure_of
 from planlog.model import Model
 from planlog.network import Network
 from planlog.policy import Policy
-from planlog.settings import NetworkSettings, SurveySettings, TrainingSettings
+from planlog.settings import Activation, NetworkSettings, SurveySettings, TrainingSettings
 from planlog.statespace import DEFAULT_LIMIT
-from planlog.surveys import Survey, relative_cost, survey_all
+from planlog.surveys import Survey, survey_all
 from planlog.task import Task
 from planlog.template import TemplateSettings, template
 from planlog.training import OnProgress as OnEpoch
 from planlog.training import TrainingResult, train
 
-_SEEDS = 1_000_000  # candidates have seeds of their own
+_SEEDS = 1_000_000  # members have seeds of their own
 
 
 class Stage(Enum):
@@ -50,9 +49,16 @@ class LearningSettings:
     network: NetworkSettings = field(default_factory=NetworkSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
     surveys: SurveySettings = field(default_factory=SurveySettings)
+    members: int = 3  # networks whose scores are added up
     limit: int = DEFAULT_LIMIT  # all states of tasks with fewer ones are labelled
     max_tasks: int | None = PAPER_TASKS  # of these
     max_states: int | None = None  # labelled states of these
+
+    def __post_init__(self) -> None:
+        if self.members < 1:
+            raise ValueError("there must be one network at least")
+        if self.members > 1 and self.network.score_activation is not Activation.IDENTITY:
+            raise ValueError("scores can be added up only if they have no activation")
 
 
 @dataclass(frozen=True)
@@ -84,8 +90,8 @@ def learn(
 
     The states of small tasks are labelled exactly. The policy that is learned from them searches
     the other tasks for better plans, in states that are labelled by what it finds; the next policy
-    is learned from both, and so on for some rounds. In the last round several networks are trained,
-    and the one whose plans for the other tasks are shortest is the result.
+    is learned from both, and so on for some rounds. In the last round several networks are trained:
+    what one of them has by chance misunderstood, the others make good when their scores are added.
 
     The result depends on the tasks, settings and seed only. Tasks are expanded and searched by so
     many `workers`, one for each processor by default. A KeyboardInterrupt gives the best model so
@@ -101,7 +107,7 @@ def learn(
             interrupted = learning.next_training(on_epoch, on_checkpoint)
     except KeyboardInterrupt:
         interrupted = True
-        if learning.best is None:
+        if not learning.has_result:
             raise
     return Learned(learning.model(interrupted), interrupted, learning.checkpoint)
 
@@ -112,12 +118,11 @@ class _Trained:
 
     result: TrainingResult
     data: TrainingData
-    told: dict[str, Any]
-    relative_cost: float  # of its plans; infinite if it was not judged
+    number: int  # of the training
 
 
 class _Learning:
-    """The state of learning between trainings: one a round, and the candidates of the last."""
+    """The state of learning between trainings: one a round, and all members in the last."""
 
     def __init__(
         self,
@@ -128,7 +133,7 @@ class _Learning:
         workers: int | None,
         on_stage: OnStage | None,
     ) -> None:
-        self.best: _Trained | None = None
+        self._result: list[_Trained] = []  # the networks that the model is made of
         self.checkpoint: dict[str, npt.NDArray[Any]] = {}
         self._rules = rules
         self._tasks = tasks
@@ -163,21 +168,24 @@ class _Learning:
 
     @property
     def is_done(self) -> bool:
-        candidates = self._settings.surveys.candidates if self._last_round else 1
-        return len(self._weights) == self._last_round + candidates
+        return len(self._weights) == self._last_round + self._settings.members
+
+    @property
+    def has_result(self) -> bool:
+        return bool(self._result)
 
     def next_training(self, on_epoch: OnEpoch | None, on_checkpoint: OnCheckpoint | None) -> bool:
         """Label, unless the last training's labels are to be used again, and train; whether that
         was interrupted."""
         start = time.monotonic()
         number = len(self._weights)
-        candidate = max(0, number - self._last_round)
-        new = self._survey(number) if number > 0 and candidate == 0 else []
+        member = max(0, number - self._last_round)
+        new = self._survey(number) if number > 0 and member == 0 else []
         self._surveys += new
-        if candidate == 0:
+        if member == 0:
             self._data = self._gather()
         data = self._data
-        seed = self._seed + _SEEDS * candidate
+        seed = self._seed + _SEEDS * member
         network = Network(
             structure_of(self._policy, self._scores),
             self._settings.network,
@@ -203,28 +211,24 @@ class _Learning:
         )
         self.checkpoint.update(_named(number, result.checkpoint))
         seconds = time.monotonic() - ready
-        is_judged = not result.interrupted and number >= self._last_round > 0
-        cost = self._judge(result.weights) if is_judged else math.inf
         self._told.append(
             {
-                "round": number - candidate,
+                "round": number - member,
                 "surveyed_states": sum(map(len, new)),
                 "policy_cost": sum(survey.first_cost for survey in new),
                 "improved_cost": sum(survey.last_cost for survey in new),
                 "expansions": sum(survey.expansions for survey in new),
                 "decisions": len(data.decisions),
                 "best": asdict(result.best),
-                "relative_cost": round(cost, 4) if is_judged else None,
                 "seconds": {"data": round(ready - start, 3), "training": round(seconds, 3)},
             }
         )
-        is_better = not result.interrupted and (
-            candidate == 0 or (self.best is not None and cost < self.best.relative_cost)
-        )
-        if self.best is None or is_better:
-            self.best = _Trained(result, data, self._told[-1], cost)
+        trained = _Trained(result, data, len(self._told) - 1)
         if not result.interrupted:
             self._weights.append(result.weights)
+            self._result = [*self._result, trained] if member else [trained]
+        elif not self._result:
+            self._result = [trained]
         return result.interrupted
 
     def load(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -236,9 +240,13 @@ class _Learning:
             self._resume.setdefault(int(number), {})[name] = array
 
     def model(self, interrupted: bool) -> Model:
-        """The best that was learned: of complete trainings, if there is one."""
-        assert self.best is not None
-        result, data = self.best.result, self.best.data
+        """What was learned last: by complete trainings, if there are any."""
+        result, data = self._result[0].result, self._result[0].data
+        network, weights = side_by_side(
+            self._policy,
+            self._settings.network,
+            [trained.result.weights for trained in self._result],
+        )
         summary = {
             "seed": self._seed,
             "tasks": [space.task.name for space in self._spaces],
@@ -249,7 +257,7 @@ class _Learning:
             "settings": _plain(asdict(self._settings.training)),
             "surveys": asdict(self._settings.surveys),
             "trainings": self._told,
-            "kept": self._told.index(self.best.told),
+            "members": [trained.number for trained in self._result],
             "epochs": len(result.history) - 1,
             "interrupted": interrupted,
             "best": asdict(result.best),
@@ -264,8 +272,8 @@ class _Learning:
         return Model.of(
             self._rules,
             self._settings.template,
-            self._settings.network,
-            result.weights,
+            network,
+            weights,
             training=summary,
             versions={"torch": torch.__version__},
         )
@@ -292,11 +300,6 @@ class _Learning:
             surveys=self._surveys,
             on_progress=self._told_of(Stage.LIFTING),
         )
-
-    def _judge(self, weights: Weights) -> float:
-        policy = self._learned(weights)
-        tasks = self._larger[:: math.ceil(len(self._larger) / self._settings.surveys.judged)]
-        return relative_cost(policy, tasks, seed=self._seed, workers=self._workers)
 
     def _learned(self, weights: Weights) -> LearnedPolicy:
         return LearnedPolicy(self._rules, self._settings.template, self._settings.network, weights)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -113,6 +114,34 @@ def weight_shapes(
         for j, relation in enumerate(rule.body):
             shapes[f"r{i}.B{j}"] = (message, dimension(relation))
     return shapes
+
+
+def side_by_side(
+    policy: Policy, settings: NetworkSettings, networks: Sequence[Weights]
+) -> tuple[NetworkSettings, Weights]:
+    """Networks of a template as one wider network, whose scores are the sums of theirs.
+
+    Its vectors consist of theirs, one after another; what would lead from the part of one network
+    to that of another has the weight 0.
+    """
+    if len(networks) == 1:
+        return settings, networks[0]
+    count = len(networks)
+    score_width = None if settings.score_width is None else settings.score_width * count
+    wider = replace(settings, width=settings.width * count, score_width=score_width)
+    scores = frozenset(action_relations(policy))
+    joined: dict[str, npt.NDArray[np.float32]] = {}
+    for name, shape in weight_shapes(structure_of(policy, scores), wider, scores).items():
+        joined[name] = np.zeros(shape, dtype=np.float32)
+        for i, network in enumerate(networks):
+            parts = network[name].shape
+            # An input or a score is the same number for all of them.
+            rows, columns = (
+                slice(i * part, (i + 1) * part) if part < whole else slice(None)
+                for part, whole in zip(parts, shape, strict=True)
+            )
+            joined[name][rows, columns] = network[name]
+    return wider, joined
 
 
 def _network(policy: Policy, settings: NetworkSettings, weights: Weights) -> _core.Network:

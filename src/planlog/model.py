@@ -88,7 +88,7 @@ class Model:
         model = cls(
             domain=rules.domain.name,
             signature=signature_of(rules, template),
-            rules=None if rules.program is None else rules.program.text or str(rules.program),
+            rules=None if rules.program is None else rules.text,
             template=template,
             network=network,
             weights=weights,

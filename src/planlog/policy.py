@@ -103,6 +103,15 @@ class Policy:
         return cls(domain, None)
 
     @property
+    def text(self) -> str:
+        """All rules, as they were written if they come from a text."""
+        if self.program is None:
+            return ""
+        return self.program.text or "".join(
+            f"{rule}\n" for rule in (*self.program.rules, *self.network_rules)
+        )
+
+    @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         return self.program.warnings if self.program else ()
 

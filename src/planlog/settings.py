@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any, TypeVar
 
 
 class Activation(Enum):
@@ -62,7 +63,7 @@ class TrainingSettings:
     """How a network is trained."""
 
     loss: Loss = Loss.LISTWISE
-    epochs: int = 30  # passes over all decisions
+    epochs: int = 20  # passes over all decisions
     batch: int | None = 300  # decisions for each update of the weights; None: all
     learning_rate: float = 0.01
     schedule: Schedule = Schedule.COSINE
@@ -92,14 +93,11 @@ class SurveySettings:
     expansions: int = 1_000_000  # in each round at most
     passes: int = 50  # through the tasks in each round at most
     exact: int = 1500  # states of small tasks that are learned from beside those
-    candidates: int = 2  # networks that the last round trains; the one that plans best is kept
-    judged: int = 40  # tasks that they are judged by, at most
 
     def __post_init__(self) -> None:
         if self.rounds < 0 or self.effort < 0:
             raise ValueError("rounds and effort must not be negative")
-        counts = self.states, self.steps, self.expansions, self.passes, self.exact
-        if min(*counts, self.candidates, self.judged) < 1:
+        if min(self.states, self.steps, self.expansions, self.passes, self.exact) < 1:
             raise ValueError("all but rounds and effort must be positive")
 
 
@@ -110,13 +108,24 @@ class Preset:
     training: TrainingSettings
     surveys: SurveySettings
     over_derived: bool  # whether messages go along the policy's derived predicates, too
+    members: int  # networks whose scores are added up
+
+    def __post_init__(self) -> None:
+        if self.members < 1:
+            raise ValueError("there must be one network at least")
+
+
+_Settings = TypeVar("_Settings", TrainingSettings, SurveySettings, Preset)
 
 
 PRESETS = {
-    "default": Preset(TrainingSettings(), SurveySettings(), over_derived=True),
+    "default": Preset(TrainingSettings(), SurveySettings(), over_derived=True, members=3),
     # From the states of small tasks alone: takes seconds.
     "small": Preset(
-        TrainingSettings(epochs=200, batch=None), SurveySettings(rounds=0), over_derived=False
+        TrainingSettings(epochs=200, batch=None),
+        SurveySettings(rounds=0),
+        over_derived=False,
+        members=1,
     ),
     # The paper says no size of batches.
     "paper": Preset(
@@ -131,5 +140,49 @@ PRESETS = {
         ),
         SurveySettings(rounds=0),
         over_derived=False,
+        members=1,
     ),
 }
+
+
+def preset(text: str) -> Preset:
+    """Settings by name, perhaps with some values of their own: `default+members=1+epochs=30`.
+
+    ValueError tells what is wrong with the text.
+    """
+    name, *changes = text.split("+")
+    if name not in PRESETS:
+        raise ValueError(f"expected one of {', '.join(PRESETS)}, got '{name}'")
+    chosen = PRESETS[name]
+    for change in changes:
+        key, _, value = change.partition("=")
+        parts = {"training": chosen.training, "surveys": chosen.surveys}
+        owner = next((part for part in parts if hasattr(parts[part], key)), None)
+        if owner is not None:
+            part: Any = parts[owner]
+            chosen = replace(chosen, **{owner: _changed(part, key, value)})
+        elif key in ("over_derived", "members"):
+            chosen = _changed(chosen, key, value)
+        else:
+            raise ValueError(f"there is no setting '{key}'")
+    return chosen
+
+
+def _changed(settings: _Settings, key: str, text: str) -> _Settings:
+    """Settings with another value of the kind that the present one is of."""
+    present = getattr(settings, key)
+    try:
+        value: Any
+        if isinstance(present, bool):
+            value = {"yes": True, "no": False}[text]
+        elif isinstance(present, Enum):
+            value = type(present)(text)
+        elif isinstance(present, float):
+            value = float(text)
+        else:
+            value = None if text == "none" and key == "batch" else int(text)
+        return replace(settings, **{key: value})
+    except KeyError:
+        raise ValueError(f"{key}: expected yes or no, got '{text}'") from None
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None

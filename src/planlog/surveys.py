@@ -131,22 +131,3 @@ def _survey(
             states.append(State(improver.state(step)))
             optimal.append(best)
     return Survey(task, tuple(states), tuple(optimal), improver.expansions, way.cost, improver.cost)
-
-
-def relative_cost(
-    policy: LearnedPolicy, tasks: Sequence[Task], *, seed: int = 0, workers: int | None = None
-) -> float:
-    """The cost of the policy's plans for some tasks in proportion to that of the rules' plans, on
-    average; 2 where it finds none."""
-
-    def run(item: tuple[int, Task], keep_on: KeepOn) -> float:
-        keep_on()
-        number, task = item
-        rng = np.random.default_rng((seed, number))
-        rules = execute(policy.rules, task, rng=rng, max_steps=_MOST_STEPS)
-        learned = execute(policy, task, rng=rng, max_steps=_MOST_STEPS)
-        if not rules.solved or rules.cost == 0:
-            return 1.0
-        return learned.cost / rules.cost if learned.solved else 2.0
-
-    return float(np.mean(list(map_in_order(run, enumerate(tasks), workers))))

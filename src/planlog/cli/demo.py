@@ -151,8 +151,8 @@ def _train(rules: Policy, seed: int) -> Policy:
     texts = domains.generate("blocksworld", seed=seed, split="training")
     tasks = [rules.domain.parse_task(text) for _, text in texts]
     start = time.monotonic()
-    brief = SurveySettings(rounds=1, states=300, candidates=1)
-    settings = LearningSettings(surveys=brief, max_states=PAPER_STATES["blocksworld"])
+    brief = SurveySettings(rounds=1, states=300)
+    settings = LearningSettings(surveys=brief, members=1, max_states=PAPER_STATES["blocksworld"])
     model = learn(rules, tasks, settings, seed=seed).model
     made_from = model.training
     emit(

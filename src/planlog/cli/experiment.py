@@ -25,7 +25,7 @@ from planlog.cli.exits import (
 )
 from planlog.cli.progress import RunsProgress
 from planlog.cli.wording import duration, many
-from planlog.settings import PRESETS
+from planlog.settings import preset
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -234,8 +234,10 @@ def _numbers(text: str, option: str, least: int) -> list[int]:
 
 def _networks(layers: str, widths: str, settings: str) -> list[tuple[int, int, str]]:
     for name in _words(settings):
-        if name not in PRESETS:
-            raise bad_usage(f"--settings: expected some of {', '.join(PRESETS)}; got {name}")
+        try:
+            preset(name)
+        except ValueError as error:
+            raise bad_usage(f"--settings: {error}") from None
     return [
         (layer, width, name)
         for name in _words(settings)

@@ -205,7 +205,10 @@ def _trainings(count: int, seed: int) -> Iterator[Training]:
     from planlog.template import TemplateSettings
 
     brief = LearningSettings(
-        training=TrainingSettings(epochs=50), surveys=SurveySettings(rounds=0), limit=1_000
+        training=TrainingSettings(epochs=50),
+        surveys=SurveySettings(rounds=0),
+        members=1,
+        limit=1_000,
     )
     yield Training("trained briefly", brief, seed, is_brief=True)
     for i in range(count):

@@ -31,7 +31,6 @@ from planlog.cli.progress import TrainingProgress
 from planlog.cli.wording import many, percent
 from planlog.errors import NothingToLearnError
 from planlog.settings import (
-    PRESETS,
     Activation,
     Aggregation,
     Keep,
@@ -41,6 +40,7 @@ from planlog.settings import (
     Schedule,
     SurveySettings,
     TrainingSettings,
+    preset,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def train(
         str,
         typer.Option(
             metavar="NAME",
-            help="`default`, `small` (from small tasks only) or `paper`: as the paper says.",
+            help="`default`, `small` (from small tasks only) or `paper`: as the paper says. Any of "
+            "them with other values: `default+epochs=40+weight_decay=0.1`.",
         ),
     ] = "default",
     layers: Annotated[
@@ -145,6 +146,10 @@ def train(
         int | None,
         typer.Option(metavar="N", min=0, help="Expansions for each step of a plan, to improve it."),
     ] = None,
+    members: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=100, help="Networks whose scores are added up."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the first weights.")] = 0,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the checkpoint beside the model file.")
@@ -156,11 +161,11 @@ def train(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     start = time.monotonic()
-    preset = _preset(settings)
+    named = _preset(settings)
     if learning_rate is not None and not (learning_rate > 0 and math.isfinite(learning_rate)):
         raise bad_usage("--learning-rate: must be a positive number")
     training = _given(
-        preset.training,
+        named.training,
         loss=loss,
         epochs=epochs,
         batch=batch,
@@ -168,7 +173,7 @@ def train(
         schedule=schedule,
         keep=keep,
     )
-    surveys = _given(preset.surveys, rounds=rounds, states=search_states, effort=effort)
+    surveys = _given(named.surveys, rounds=rounds, states=search_states, effort=effort)
     for file, name in ((out, "--out"), (curve, "--curve")):
         if file is not None:
             check_writable(file, name)
@@ -196,7 +201,7 @@ def train(
                 rules.check_task(tasks[-1])
             chosen = LearningSettings(
                 TemplateSettings(
-                    layers, preset.over_derived if over_derived is None else over_derived
+                    layers, named.over_derived if over_derived is None else over_derived
                 ),
                 NetworkSettings(
                     width=width,
@@ -206,6 +211,7 @@ def train(
                 ),
                 training,
                 surveys,
+                named.members if members is None else members,
                 limit,
                 max_tasks,
                 max_states,
@@ -213,7 +219,7 @@ def train(
             _check_size(rules, chosen)
             made_for = {
                 "domain": _hash(domain_text),
-                "rules": str(rules.program),
+                "rules": rules.text,
                 "tasks": _hash(*task_texts),
                 "settings": str(chosen),
                 "seed": str(seed),
@@ -272,9 +278,10 @@ train.__doc__ = HELP
 
 
 def _preset(name: str) -> Preset:
-    if name not in PRESETS:
-        raise bad_usage(f"--settings: expected one of {', '.join(PRESETS)}, got '{name}'")
-    return PRESETS[name]
+    try:
+        return preset(name)
+    except ValueError as error:
+        raise bad_usage(f"--settings: {error}") from None
 
 
 def _given(settings: _Settings, **given: Any) -> _Settings:
@@ -297,7 +304,8 @@ def _check_size(rules: Policy, settings: LearningSettings) -> None:
 
     policy = template(rules, settings.template)
     scores = frozenset(action_relations(policy))
-    shapes = weight_shapes(structure_of(policy, scores), settings.network, scores)
+    network = replace(settings.network, width=settings.network.width * settings.members)
+    shapes = weight_shapes(structure_of(policy, scores), network, scores)
     size = 4 * sum(rows * columns for rows, columns in shapes.values())
     if size > MOST_BYTES:
         raise bad_usage(

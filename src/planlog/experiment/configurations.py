@@ -54,7 +54,7 @@ class Learned(Configuration):
 
     layers: int
     width: int
-    settings: str  # a name in `settings.PRESETS`
+    settings: str  # for `settings.preset`
     max_states: int | None = None  # labelled states to learn from
 
     @property

@@ -18,7 +18,7 @@ from planlog.model import Model, present_versions
 from planlog.policy import Policy
 from planlog.results import Record, Status
 from planlog.search import improvements
-from planlog.settings import PRESETS, NetworkSettings
+from planlog.settings import NetworkSettings, preset
 from planlog.task import Domain, Task
 from planlog.template import TemplateSettings
 from planlog.validate import Validator
@@ -49,12 +49,13 @@ def _train(job: Job, folder: Path) -> Record:
     rules = Policy.read(folder / job.files["policy"], domain)
     chosen = job.configuration
     tasks = [domain.read_task(folder / file) for file in job.files["training"]]
-    preset = PRESETS[chosen["settings"]]
+    named = preset(chosen["settings"])
     settings = LearningSettings(
-        template=TemplateSettings(chosen["layers"], preset.over_derived),
+        template=TemplateSettings(chosen["layers"], named.over_derived),
         network=NetworkSettings(width=chosen["width"]),
-        training=preset.training,
-        surveys=preset.surveys,
+        training=named.training,
+        surveys=named.surveys,
+        members=named.members,
         max_states=chosen["max_states"],
     )
     start = time.monotonic()
