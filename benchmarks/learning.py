@@ -63,7 +63,7 @@ def measure_training(sizes: Sizes) -> Iterator[Ratio]:
     name = "blocksworld"
     domain, rules = setting(name)
     limits = {"limit": sizes.states, "max_states": PAPER_STATES[name]}
-    settings = LearningSettings(*AS_IN_THE_PAPER, PRESETS["paper"].surveys, **limits)
+    settings = LearningSettings(*AS_IN_THE_PAPER, PRESETS["paper"].surveys, members=1, **limits)
     texts = [text for _, text in domains.generate(name, seed=0, split="training")]
 
     def ours() -> float:

@@ -51,10 +51,11 @@ def settings_of(
     network: NetworkSettings = NARROW,
     training: TrainingSettings = SHORT,
     surveys: SurveySettings = EXACT,
+    members: int = 1,
     **options: int,
 ) -> LearningSettings:
     shape = TemplateSettings(layers, over_derived)
-    return LearningSettings(shape, network, training, surveys, **options)
+    return LearningSettings(shape, network, training, surveys, members, **options)
 
 
 def improves(learned: Learned) -> bool:
@@ -199,7 +200,7 @@ def test_the_summary() -> None:
         "settings",
         "surveys",
         "trainings",
-        "kept",
+        "members",
         "epochs",
         "interrupted",
         "best",
@@ -213,7 +214,7 @@ def test_the_summary() -> None:
     assert training["surveyed_tasks"] == []
     assert training["surveys"]["rounds"] == 0
     (told,) = training["trainings"]
-    assert (training["kept"], told["round"], told["relative_cost"]) == (0, 0, None)
+    assert (training["members"], told["round"]) == ([0], 0)
     assert told["best"] == training["best"]
     spaces = [label(expand(task), rules_of("ferry")) for task in tasks]
     assert training["labelled_states"] == sum(map(len, spaces))

@@ -21,7 +21,7 @@ from planlog.model import Model
 from planlog.policy import Policy
 from planlog.settings import NetworkSettings, SurveySettings, TrainingSettings
 from planlog.statespace import StateSpace, expand
-from planlog.surveys import Survey, relative_cost, survey_all
+from planlog.surveys import Survey, survey_all
 from planlog.task import Action, Domain, State, Task
 from planlog.template import TemplateSettings, template
 from test_statespace import SHIPPED, generated, policy_of
@@ -290,36 +290,10 @@ def test_a_task_without_choices_ends() -> None:
     assert (len(survey), survey.first_cost, survey.last_cost) == (0, 3, 3)
 
 
-# --- How good a policy is ----------------------------------------------------------------
-
-
-def test_relative_cost() -> None:
-    direct = maze("ab bc cd")
-    around = maze("ab ba ac ca bd")
-    rules = Policy.applicable(TRAPS)
-    assert relative_cost(untrained(rules), [direct]) == 1
-    # Where the rules have no plan, or one of no cost, there is nothing to compare with.
-    assert relative_cost(untrained(rules), [maze("ab"), maze("ab", goal="a")]) == 1
-    lost = next(
-        policy
-        for policy in (untrained(rules, seed) for seed in range(10))
-        if not execute(policy, around, rng=np.random.default_rng(0)).solved
-    )
-    assert relative_cost(lost, [around]) == 2
-    assert relative_cost(lost, [around, direct, direct, direct]) == 1.25
-
-
-def test_the_relative_cost_is_the_same_again() -> None:
-    tasks = some_tasks("blocksworld")
-    good = shipped_policy("blocksworld")
-    one, two = (relative_cost(good, tasks, seed=1, workers=n) for n in (1, 2))
-    assert one == two <= 1
-
-
 # --- Learning in rounds ------------------------------------------------------------------
 
 BRIEF = TrainingSettings(epochs=4, batch=50, learning_rate=0.03)
-TWO = SurveySettings(rounds=2, states=20, steps=5, effort=2, exact=30, candidates=2, judged=2)
+TWO = SurveySettings(rounds=2, states=20, steps=5, effort=2, exact=30)
 # The ferry may go anywhere.
 FERRY = Policy.parse(
     "board(C, L) :- at@aa(C, L).  debark(C, L) :- at@ug(C, L).  sail(A, B).", SHIPPED["ferry"]
@@ -333,9 +307,14 @@ def small_and_larger() -> tuple[Task, ...]:
 
 
 def learned(
-    surveys: SurveySettings = TWO, *, limit: int = 100, seed: int = 0, **options: Any
+    surveys: SurveySettings = TWO,
+    *,
+    members: int = 2,
+    limit: int = 100,
+    seed: int = 0,
+    **options: Any,
 ) -> Learned:
-    settings = LearningSettings(TemplateSettings(1), NARROW, BRIEF, surveys, limit=limit)
+    settings = LearningSettings(TemplateSettings(1), NARROW, BRIEF, surveys, members, limit)
     return learn(FERRY, small_and_larger(), settings, seed=seed, **options)
 
 
@@ -365,10 +344,8 @@ def test_the_summary_of_rounds() -> None:
         assert part["surveyed_states"] >= TWO.states
         assert part["improved_cost"] <= part["policy_cost"]
     assert told[3]["surveyed_states"] == 0
-    assert [part["relative_cost"] is None for part in told] == [True, True, False, False]
-    costs = [part["relative_cost"] for part in told[2:]]
-    assert training["kept"] == 2 + costs.index(min(costs))
-    assert training["best"] == told[training["kept"]]["best"]
+    assert training["members"] == [2, 3]
+    assert training["best"] == told[2]["best"]
     # States of small tasks are a sample.
     surveyed = sum(part["surveyed_states"] for part in told)
     assert training["sharing"]["states"] == TWO.exact + surveyed
@@ -465,16 +442,16 @@ def test_checkpoints_are_of_the_whole() -> None:
 
 def test_without_small_tasks_surveys_are_enough() -> None:
     """The search begins with a network that has learned nothing."""
-    one = SurveySettings(rounds=1, states=20, steps=5, effort=2, candidates=1, judged=2)
-    training = learned(one, limit=2).model.training
+    one = SurveySettings(rounds=1, states=20, steps=5, effort=2)
+    training = learned(one, members=1, limit=2).model.training
     assert training["tasks"] == []
     (told,) = training["trainings"]
     assert told["round"] == 1
     assert told["surveyed_states"] == training["labelled_states"] >= 20
     assert training["best"]["loss"] < training["loss"][0]
-    part = learned(one, limit=2, on_epoch=after_epochs(2))
-    rest = learned(one, limit=2, resume=part.checkpoint)
-    assert same_weights(rest, learned(one, limit=2))
+    part = learned(one, members=1, limit=2, on_epoch=after_epochs(2))
+    rest = learned(one, members=1, limit=2, resume=part.checkpoint)
+    assert same_weights(rest, learned(one, members=1, limit=2))
 
 
 def test_nothing_to_learn() -> None:
