@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -76,8 +78,8 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         if self.epochs < 1 or (self.batch is not None and self.batch < 1):
             raise ValueError("epochs and batches must be positive")
-        if not self.learning_rate > 0:
-            raise ValueError("the learning rate must be positive")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError("the learning rate must be positive, and finite")
         if not 0 <= self.weight_decay * self.learning_rate < 1:
             raise ValueError("weights must not decay below 0 at once, nor grow")
 
@@ -156,33 +158,47 @@ def preset(text: str) -> Preset:
     chosen = PRESETS[name]
     for change in changes:
         key, _, value = change.partition("=")
-        parts = {"training": chosen.training, "surveys": chosen.surveys}
-        owner = next((part for part in parts if hasattr(parts[part], key)), None)
-        if owner is not None:
-            part: Any = parts[owner]
-            chosen = replace(chosen, **{owner: _changed(part, key, value)})
-        elif key in ("over_derived", "members"):
+        if key in _names(TrainingSettings):
+            chosen = replace(chosen, training=_changed(chosen.training, key, value))
+        elif key in _names(SurveySettings):
+            chosen = replace(chosen, surveys=_changed(chosen.surveys, key, value))
+        elif key in _OWN:
             chosen = _changed(chosen, key, value)
         else:
-            raise ValueError(f"there is no setting '{key}'")
+            known = ", ".join([*_OWN, *_names(TrainingSettings), *_names(SurveySettings)])
+            raise ValueError(f"there is no setting '{key}'; there are {known}")
     return chosen
+
+
+_OWN = ("over_derived", "members")  # of a preset, beside its parts
+
+
+def _names(settings: type[TrainingSettings] | type[SurveySettings]) -> list[str]:
+    return [field.name for field in fields(settings)]
 
 
 def _changed(settings: _Settings, key: str, text: str) -> _Settings:
     """Settings with another value of the kind that the present one is of."""
-    present = getattr(settings, key)
     try:
-        value: Any
-        if isinstance(present, bool):
-            value = {"yes": True, "no": False}[text]
-        elif isinstance(present, Enum):
-            value = type(present)(text)
-        elif isinstance(present, float):
-            value = float(text)
-        else:
-            value = None if text == "none" and key == "batch" else int(text)
-        return replace(settings, **{key: value})
-    except KeyError:
-        raise ValueError(f"{key}: expected yes or no, got '{text}'") from None
+        return replace(settings, **{key: _value(key, getattr(settings, key), text)})
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
+
+
+def _value(key: str, present: Any, text: str) -> Any:
+    kind = type(present)
+    read: Callable[[str], Any]
+    if kind is bool:
+        read, expected = {"yes": True, "no": False}.__getitem__, "yes or no"
+    elif issubclass(kind, Enum):
+        read, expected = kind, f"one of {', '.join(member.value for member in kind)}"
+    elif kind is float:
+        read, expected = float, "a number"
+    elif key == "batch":
+        read, expected = lambda word: None if word == "none" else int(word), "a number or none"
+    else:
+        read, expected = int, "a whole number"
+    try:
+        return read(text)
+    except (KeyError, ValueError):
+        raise ValueError(f"expected {expected}, got '{text}'") from None

@@ -286,7 +286,10 @@ def _preset(name: str) -> Preset:
 
 def _given(settings: _Settings, **given: Any) -> _Settings:
     """Settings, and those that were given instead."""
-    return replace(settings, **{key: value for key, value in given.items() if value is not None})
+    try:
+        return replace(settings, **{key: v for key, v in given.items() if v is not None})
+    except ValueError as error:
+        raise bad_usage(f"--settings: {error}") from None
 
 
 def need(module: str, extra: str, purpose: str) -> None:

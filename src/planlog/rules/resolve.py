@@ -41,8 +41,8 @@ def resolve(parsed: ParsedFile, domain: Domain, report: Report) -> list[Rule]:
     return [rule for rule in resolved if rule is not None]
 
 
-def _is_marked(head: ParsedAtom) -> bool:
-    return head.status is not None and f"@{head.status.text}" == NETWORK_MARK
+def _is_marked(atom: ParsedAtom) -> bool:
+    return atom.status is not None and f"@{atom.status.text}" == NETWORK_MARK
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class _Names:
         else:
             relation = Relation(name, self.derived[name].arity, Source.DERIVED)
         if atom.status and (name in self.actions or not _is_marked(atom)):
-            self.no_status(atom, atom.status)
+            self.no_mark(atom, atom.status)
             return None
         return self.checked(atom, relation, literal_terms)
 
@@ -136,16 +136,25 @@ class _Names:
             self.report.error(status, f"unknown goal status '@{status.text}'", _STATUS_HELP)
         return source
 
+    def no_mark(self, atom: ParsedAtom, status: Token) -> None:
+        name = atom.name.text
+        if name in self.actions:
+            message = f"{name} is an action, so its rules cannot have '@{status.text}'"
+            hint = f"write '{name}' without '@{status.text}'"
+        else:
+            message = f"'@{status.text}' cannot stand in a head"
+            hint = f"write '{name}', or '{name}{NETWORK_MARK}' if it is for networks"
+        self.report.error(status, message, hint)
+
     def no_status(self, atom: ParsedAtom, status: Token) -> None:
         name = atom.name.text
         kind = "an action" if name in self.actions else "defined by rules"
         if name in self.types:
             kind = "a type"
-        self.report.error(
-            status,
-            f"{name} is {kind}; only predicates of the domain have '@{status.text}'",
-            f"write '{name}' without '@{status.text}'",
-        )
+        message = f"{name} is {kind}; only predicates of the domain have '@{status.text}'"
+        if _is_marked(atom):
+            message = f"'{NETWORK_MARK}' can stand in heads only"
+        self.report.error(status, message, f"write '{name}' without '@{status.text}'")
 
     def unknown(self, atom: ParsedAtom) -> None:
         name = atom.name.text
