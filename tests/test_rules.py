@@ -145,6 +145,26 @@ def test_variables_are_case_sensitive() -> None:
     ]
 
 
+def test_marks_for_networks() -> None:
+    text = """
+      above@network(A, B) :- on(A, B), low(B).
+      above(A, B) :- on(A, C), above(C, B).
+      ready@network :- arm-empty.
+      low(A) :- on-table(A).
+      stack(A, B) :- not above(B, A).
+    """
+    program = parse_program(text, BLOCKS)
+    assert [rule.for_network for rule in program.rules] == [True, False, True, False, False]
+    assert {rule.head.relation for rule in program.rules[:2]} == {
+        Relation("above", 2, Source.DERIVED)
+    }
+    assert str(program.rules[0]) == "above@network(A, B) :- on(A, B), low(B)."
+    assert str(program.rules[2]) == "ready@network :- arm-empty."
+    assert program.warnings == ()
+    # A mark says something: without it the rule is another one.
+    assert program != parse_program(text.replace("@network", ""), BLOCKS)
+
+
 def test_files(tmp_path: Path) -> None:
     path = tmp_path / "policy.dl"
     path.write_bytes(b"\xef\xbb\xbf% caf\xe9\r\nputdown(A) :-\r\n  holding(A).\r\n")
@@ -209,7 +229,8 @@ def rule_texts(draw: st.DrawFn, level: int) -> str:
         body.append(f"{draw(known)} {operator} {draw(st.one_of(known, CONSTANTS))}")
     body = draw(st.permutations(body))
     name = NAMES[level]
-    head = atom(name, [draw(st.one_of(known, CONSTANTS)) for _ in range(ARITIES[name])])
+    mark = draw(st.sampled_from(["", "", "@network"]))
+    head = atom(name + mark, [draw(st.one_of(known, CONSTANTS)) for _ in range(ARITIES[name])])
     return f"{head} :- {', '.join(body)}." if body else f"{head}."
 
 

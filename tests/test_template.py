@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from itertools import product
 from pathlib import Path
@@ -39,12 +40,24 @@ PLAIN, ATOMS, EDGES, FIRST, LAYERS, APPLICABLE, OWN = (
 )
 
 
+def read_by_networks(policy: Policy) -> set[Relation]:
+    """By the definition: the marked predicates or, if there are none, all derived ones."""
+    given_rules = (*(policy.program.rules if policy.program else ()), *policy.network_rules)
+    marked = {rule.head.relation for rule in given_rules if rule.for_network}
+    return marked or {r.head.relation for r in given_rules if not r.is_policy_rule}
+
+
 def rules_of(policy: Policy, settings: TemplateSettings) -> dict[str, tuple[Rule, ...]]:
     return {section.title: section.rules for section in sections(policy, settings)}
 
 
 def texts(policy: Policy, settings: TemplateSettings, title: str) -> list[str]:
     return [str(rule) for rule in rules_of(policy, settings).get(title, ())]
+
+
+def plain_names(atoms: list[str]) -> list[str]:
+    """The derived predicates among the atoms that embeddings are made of."""
+    return [match[1] for text in atoms if (match := re.search(r":- plain_(\w+)", text))]
 
 
 def without_comments(text: str) -> str:
@@ -170,8 +183,7 @@ def test_number_of_rules(name: str, variant: str, settings: TemplateSettings) ->
     domain = SHIPPED[name]
     policy = Policy.applicable(domain) if variant == "none" else policy_of(name, variant)
     given_rules = policy.program.rules if policy.program else ()
-    derived = {r.head.relation for r in given_rules if r.head.relation.source is Source.DERIVED}
-    derived = derived if settings.over_derived else set()
+    derived = read_by_networks(policy) if settings.over_derived else set()
     arities = {1, *(p.arity for p in domain.predicates), *(d.arity for d in derived)}
     has_edges = max(arities) > 1
     actions = {r.head.relation.name for r in given_rules if r.is_policy_rule}
@@ -256,6 +268,118 @@ def test_messages_along_derived_predicates_come_from_a_copy_of_the_policy() -> N
     )
     for settings in ALL_SETTINGS:
         assert_same_actions(expand(task), policy, settings)
+
+
+MARKED = """
+  high(X) :- on(X, Y), on(Y, _).
+  above@network(X, Y) :- on(X, Y).
+  above(X, Y) :- on(X, Z), above(Z, Y).
+  burdened@network(X) :- above(_, X), not free(X).
+  free(X) :- pickup(X).
+  free(X) :- low(X), clear(X).
+  low(X) :- on-table(X).
+  unstack(X, Y) :- above(X, Y), not high(Y).
+  pickup(X) :- low(X).
+"""
+
+
+def test_messages_pass_along_marked_predicates_only() -> None:
+    """The policy does without `burdened` and `free`; the network has no use for `high`."""
+    policy = Policy.parse(MARKED, SHIPPED["blocksworld"])
+    assert [rule.head.relation.name for rule in policy.network_rules] == ["burdened"] + 2 * ["free"]
+    settings = TemplateSettings(layers=1, over_derived=True)
+    assert texts(policy, settings, PLAIN) == [
+        "plain_above(X, Y) :- on(X, Y).",
+        "plain_above(X, Y) :- on(X, Z), plain_above(Z, Y).",
+        "plain_low(X) :- on-table(X).",
+        "plain_pickup(X) :- plain_low(X).",
+        "plain_burdened(X) :- plain_above(_1, X), not plain_free(X).",
+        "plain_free(X) :- plain_pickup(X).",
+        "plain_free(X) :- plain_low(X), clear(X).",
+    ]
+    atoms = texts(policy, settings, ATOMS)
+    assert [text for text in atoms if "plain" in text] == [
+        "arity_2(X1, X2) :- plain_above(X1, X2).",
+        "arity_1(X1) :- plain_burdened(X1).",
+    ]
+    own = [rule.head.relation.name for rule in rules_of(policy, settings)[OWN]]
+    assert own == ["high", "above", "above", "low", "unstack", "pickup"]
+    space = expand(generated("blocksworld", 1))
+    for settings in ALL_SETTINGS:
+        assert_same_actions(space, policy, settings)
+        assert_embedded(space, policy, settings)
+        assert_text(space, policy, settings)
+
+
+def test_networks_that_are_not_over_derived_predicates_do_without_marks() -> None:
+    no_marks = MARKED.replace("@network", "")
+    only_policy = re.sub(r"  (burdened|free).*\n", "", no_marks)
+    for layers in range(3):
+        found, expected = (
+            template_text(Policy.parse(text, SHIPPED["blocksworld"]), TemplateSettings(layers))
+            for text in (MARKED, only_policy)
+        )
+        assert found == expected
+    without = Policy.parse(no_marks, SHIPPED["blocksworld"])
+    assert without.network_rules == ()
+    atoms = texts(without, TemplateSettings(over_derived=True), ATOMS)
+    names = plain_names(atoms)
+    assert names == ["high", "above", "burdened", "free", "low"]
+
+
+def test_what_is_of_no_use_has_what_it_needs() -> None:
+    """`idle` serves neither actions nor the network; it is warned of, and evaluated."""
+    text = "low@network(X) :- on-table(X).  idle(X) :- low(X).  pickup(X) :- clear(X)."
+    policy = Policy.parse(text, SHIPPED["blocksworld"])
+    assert policy.network_rules == ()
+    assert [d.message.split()[0] for d in policy.warnings] == ["idle"]
+    assert_text(expand(generated("blocksworld")), policy, TemplateSettings(over_derived=True))
+
+
+def test_what_networks_read_of_the_shipped_blocksworld_policy() -> None:
+    settings = TemplateSettings(over_derived=True)
+    atoms = texts(policy_of("blocksworld"), settings, ATOMS)
+    names = plain_names(atoms)
+    assert names == ["well_placed", "top", "next", "waits_for"]
+    plain = {
+        rule.head.relation.name for rule in rules_of(policy_of("blocksworld"), settings)[PLAIN]
+    }
+    assert plain - {f"plain_{name}" for name in names} == {"plain_placed_by_goal", "plain_reserved"}
+
+
+def marked(text: str, rng: random.Random) -> str:
+    """The rules with marks on some heads that are no actions."""
+    lines = []
+    for line in text.splitlines():
+        name = re.match(r"\s*([\w-]+)", line)
+        if name and name[1] in ("low", "high", "linked", "marked", "lit", "busy"):
+            end = name.end()
+            line = line[:end] + rng.choice(["", "@network"]) + line[end:]
+        lines.append(line)
+    return "\n".join(lines)
+
+
+@thorough(100)
+@given(seeds, settings_drawn)
+def test_random_programs_with_marks(seed: int, settings: TemplateSettings) -> None:
+    """Marks change no action; networks read what is marked, and what that needs."""
+    rng = random.Random(seed)
+    task = world_task(seed)
+    plain_text = random_rules(rng, task.domain)
+    extra = (
+        "only@network(X) :- some(X).  some(X) :- object(X), not other(X).  other(X) :- low(X, X)."
+    )
+    text = f"{marked(plain_text, rng)}\n{extra}"
+    note(text)
+    policy, unmarked = (Policy.parse(each, task.domain) for each in (text, plain_text))
+    space = expand(task, limit=60)
+    assert np.array_equal(derive(space, policy).mask, derive(space, unmarked).mask)
+    assert_same_actions(space, policy, settings)
+    assert_embedded(space, policy, settings)
+    assert_text(space, policy, settings)
+    found = texts(policy, settings, ATOMS)
+    expected = {relation.name for relation in read_by_networks(policy)}
+    assert set(plain_names(found)) == (expected if settings.over_derived else set())
 
 
 def test_names_that_rules_have_already() -> None:

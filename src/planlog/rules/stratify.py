@@ -54,9 +54,10 @@ def needed_for(relations: Iterable[Relation], rules: Iterable[Rule]) -> set[Rela
 def without_network_rules(program: Program) -> tuple[Program, tuple[Rule, ...]]:
     """The program without the rules that only networks read, and these rules."""
     rules = program.rules
-    marked = (rule.head.relation for rule in rules if rule.for_network)
-    actions = (rule.head.relation for rule in rules if rule.is_policy_rule)
-    aside = needed_for(marked, rules) - needed_for(actions, rules)
+    read = needed_for((rule.head.relation for rule in rules if rule.for_network), rules)
+    # Predicates of no use stay, too, with all that they need.
+    others = (r.head.relation for r in rules if r.is_policy_rule or r.head.relation not in read)
+    aside = read - needed_for(others, rules)
     strata = (tuple(r for r in stratum if r not in aside) for stratum in program.strata)
     return (
         replace(
