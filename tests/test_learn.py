@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from planlog.errors import NothingToLearnError
 from planlog.execution import execute, format_plan
 from planlog.labels import label
 from planlog.learn import Learned, LearningSettings, Stage, learn
+from planlog.learned import side_by_side
 from planlog.model import Model
 from planlog.policy import Policy
 from planlog.settings import (
@@ -24,7 +26,7 @@ from planlog.settings import (
 )
 from planlog.statespace import expand
 from planlog.task import Action, Task
-from planlog.template import TemplateSettings
+from planlog.template import TemplateSettings, template
 from test_statespace import SHIPPED, SMALL, generated, policy_of
 
 NARROW = NetworkSettings(width=6)
@@ -264,6 +266,86 @@ def test_progress_is_told() -> None:
     assert {stage for stage, _ in stages} == {Stage.SPACES, Stage.LIFTING}
     assert epochs == list(range(SHORT.epochs + 1))
     assert checkpoints == [epoch + 1 for epoch in epochs]
+
+
+# --- Several networks --------------------------------------------------------------------
+
+
+def ferry_members(members: int, **options: Any) -> Learned:
+    return learn(
+        rules_of("ferry"), tasks_of("ferry"), settings_of(members=members), seed=5, **options
+    )
+
+
+def block(weight: np.ndarray, member: int, shape: tuple[int, ...]) -> np.ndarray:
+    """The part of one of two networks: inputs and scores are the same number for both."""
+    rows, columns = (
+        slice(member * part, (member + 1) * part) if part < whole else slice(None)
+        for part, whole in zip(shape, weight.shape, strict=True)
+    )
+    return weight[rows, columns]
+
+
+def test_members_stand_side_by_side() -> None:
+    """The first is the network of one member; the other has learned by itself."""
+    one, two = ferry_members(1).model, ferry_members(2).model
+    assert one.training["members"] == [0]
+    assert two.training["members"] == [0, 1]
+    assert len(two.training["trainings"]) == 2
+    assert (one.network.width, two.network.width) == (NARROW.width, 2 * NARROW.width)
+    assert one.training["loss"] == two.training["loss"]
+    second = {}
+    for name, weight in two.weights.items():
+        shape = one.weights[name].shape
+        assert np.array_equal(block(weight, 0, shape), one.weights[name])
+        second[name] = np.ascontiguousarray(block(weight, 1, shape))
+    # The second has other weights, and scores of its own.
+    assert not any(np.array_equal(second[name], one.weights[name]) for name in second)
+    joined = side_by_side(
+        template(rules_of("ferry"), one.template), one.network, [one.weights, second]
+    )
+    assert joined[0] == two.network
+    assert all(np.array_equal(joined[1][name], two.weights[name]) for name in second)
+
+
+@pytest.mark.parametrize("epoch", [0, 7])
+def test_an_interrupt_in_the_second_member_gives_the_first(epoch: int) -> None:
+    seen = 0
+
+    def on_epoch(_: object) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == SHORT.epochs + 2 + epoch:
+            raise KeyboardInterrupt
+
+    one, part, whole = ferry_members(1), ferry_members(2, on_epoch=on_epoch), ferry_members(2)
+    assert part.interrupted
+    assert part.model.training["members"] == [0]
+    assert same_weights(part, one)
+    assert part.model.network == one.model.network
+    rest = ferry_members(2, resume=part.checkpoint)
+    assert not rest.interrupted
+    assert same_weights(rest, whole)
+    assert rest.model.training["members"] == [0, 1]
+
+
+def same_weights(left: Learned, right: Learned) -> bool:
+    one, other = left.model.weights, right.model.weights
+    return one.keys() == other.keys() and all(
+        np.array_equal(one[name], other[name]) for name in one
+    )
+
+
+def test_how_many_members_there_can_be() -> None:
+    with pytest.raises(ValueError, match="there must be one network at least"):
+        LearningSettings(members=0)
+    sigmoid = NetworkSettings(score_activation=Activation.SIGMOID)
+    assert LearningSettings(network=sigmoid, members=1).members == 1
+    with pytest.raises(ValueError, match="scores can be added up only if"):
+        LearningSettings(network=sigmoid, members=2)
+
+
+# --- Interrupts --------------------------------------------------------------------------
 
 
 def test_an_interrupt_gives_a_model_and_a_way_to_go_on() -> None:

@@ -6,6 +6,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from nested_lists import Nested, nested
 from planlog import domains
 from planlog.execution import Outcome, execute, format_plan
-from planlog.learned import LearnedPolicy, LearnedWalk, Weights, weight_shapes
+from planlog.learned import LearnedPolicy, LearnedWalk, Weights, side_by_side, weight_shapes
 from planlog.lifting import action_relations, structure_of
 from planlog.policy import Policy
 from planlog.settings import Activation, Aggregation, NetworkSettings
@@ -171,6 +172,48 @@ def assert_close(left: Mapping[Action, float], right: Mapping[Action, float]) ->
     assert left.keys() == right.keys()
     for action, score in left.items():
         assert score == pytest.approx(right[action], rel=1e-4, abs=1e-4), action
+
+
+# --- Networks side by side ---------------------------------------------------------------
+
+
+@thorough(60)
+@given(policies, seeds, templates, networks, st.integers(1, 3))
+def test_scores_of_networks_side_by_side_add_up(
+    which: tuple[str, str],
+    seed: int,
+    of_template: TemplateSettings,
+    of_network: NetworkSettings,
+    count: int,
+) -> None:
+    of_network = replace(of_network, score_activation=Activation.IDENTITY)
+    rules, task = rules_of(*which), small_task(which[0], seed % 5)
+    members = [random_weights(rules, of_template, of_network, seed + i) for i in range(count)]
+    together = side_by_side(template(rules, of_template), of_network, members)
+    assert together[0].width == count * of_network.width
+    walks = [
+        LearnedPolicy(rules, of_template, *network).start(task)
+        for network in (together, *((of_network, member) for member in members))
+    ]
+    rng = rng_of(seed)
+    for _ in range(10):
+        scores, *parts = [walk.scores() for walk in walks]
+        largest = max((abs(score) for part in parts for score in part.values()), default=0)
+        for action, score in scores.items():
+            expected = sum(part[action] for part in parts)
+            assert score == pytest.approx(expected, rel=1e-4, abs=1e-4 * max(1, largest))
+        assert all(part.keys() == scores.keys() for part in parts)
+        action = walks[0].sample(rng)
+        if action is None:
+            break
+        for walk in walks:
+            walk.apply(action)
+
+
+def test_one_network_stays_what_it_is() -> None:
+    rules = rules_of("ferry", "policy")
+    weights = random_weights(rules)
+    assert side_by_side(template(rules, PLAIN), NARROW, [weights]) == (NARROW, weights)
 
 
 # --- Which action ------------------------------------------------------------------------
