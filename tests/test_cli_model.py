@@ -32,6 +32,7 @@ TRAINING = {
     "settings": {"loss": "listwise", "epochs": 200, "batch": None},
     "tasks": [{"name": "p01", "states": 22}, {"name": "p02", "states": 125}],
     "loss": [1 / (i + 1) for i in range(100)],
+    "members": [4, 5, 6],
     "interrupted": False,
 }
 Capture = pytest.CaptureFixture[str]
@@ -85,6 +86,7 @@ def test_info_tells_everything(model: Path, capfd: Capture) -> None:
     assert rows["seed"] == "11"
     assert rows["epochs"] == "200"
     assert rows["batch"] == "none"
+    assert rows["members"] == "3"
     assert rows["loss"].startswith(("listwise", "1, 0.5, 0.33333, … (94 more), "))
     assert "name p02, states 125" in out
     for line in domains.policy_path("blocksworld", "paper").read_text().splitlines():

@@ -76,7 +76,7 @@ def test_the_model_solves_tasks(
     capfd.readouterr()
     assert main(["info", str(tmp_path / "model"), "--json"]) == 0
     answer = json.loads(capfd.readouterr().out)
-    assert answer["network"]["width"] == 4
+    assert answer["network"]["width"] == 3 * 4  # of all members together
     assert answer["training"]["epochs"] == 12
     assert list(tmp_path.glob("*model*")) == [tmp_path / "model"]
 
@@ -125,6 +125,7 @@ def test_every_option_has_its_effect(train: Callable[..., Any], tmp_path: Path) 
         "--schedule": "constant",
         "--keep": "f1",
         "--max-tasks": 1,
+        "--members": 1,
         "--seed": 9,
         "--epochs": 2,
     }
@@ -144,10 +145,41 @@ def test_every_option_has_its_effect(train: Callable[..., Any], tmp_path: Path) 
         "learning_rate": 0.125,
         "schedule": "constant",
         "keep": "f1",
+        "weight_decay": 0.0,
         "only_informative": True,
     }
     assert len(model.training["tasks"]) == 1
     assert model.training["seed"] == 9
+    assert len(model.training["members"]) == 1
+
+
+def test_members(
+    train: Callable[..., Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = train("--members", "2", "--rounds", "0")
+    assert (code, err) == (0, "")
+    assert "2 networks, the first of them best after " in out
+    model = Model.read(tmp_path / "model")
+    assert model.training["members"] == [0, 1]
+    assert model.network.width == 2 * 4
+    assert main(["info", str(tmp_path / "model")]) == 0
+    assert "members 2" in " ".join(capfd.readouterr().out.split())
+    # The option wins over the settings.
+    assert train("--settings", "small+members=3", "--members", "1")[0] == 0
+    model = Model.read(tmp_path / "model")
+    assert (model.training["members"], model.network.width) == ([0], 4)
+
+
+def test_settings_with_values_of_their_own(train: Callable[..., Any], tmp_path: Path) -> None:
+    text = "small+members=2+weight_decay=0.5+exact=70+over_derived=yes+batch=40+epochs=30"
+    assert train("--settings", text, "--layers", "0")[0] == 0
+    model = Model.read(tmp_path / "model")
+    assert model.template == TemplateSettings(0, over_derived=True)
+    used = model.training["settings"]
+    assert (used["weight_decay"], used["batch"]) == (0.5, 40)
+    assert used["epochs"] == 12  # the option wins
+    assert model.training["surveys"]["exact"] == 70
+    assert model.training["members"] == [0, 1]
 
 
 def test_rounds(train: Callable[..., Any], tmp_path: Path) -> None:
@@ -410,6 +442,18 @@ def test_a_training_survives_that_checkpoints_cannot_be_written(
     ("options", "message"),
     [
         (["--settings", "best"], "expected one of default, small, paper, got 'best'"),
+        (["--settings", "default+epoch=3"], "--settings: there is no setting 'epoch'"),
+        (["--settings", "default+__init__=3"], "--settings: there is no setting '__init__'"),
+        (["--settings", "default+epochs=many"], "epochs: expected a whole number, got 'many'"),
+        (["--settings", "default+epochs"], "epochs: expected a whole number, got ''"),
+        (["--settings", "default+members=0"], "members: there must be one network at least"),
+        (["--settings", "default+loss=square"], "loss: expected one of binary, listwise"),
+        (
+            ["--settings", "default+weight_decay=50", "--learning-rate", "1"],
+            "--settings: weights must not decay below 0",
+        ),
+        (["--members", "0"], "--members"),
+        (["--members", "some"], "--members"),
         (["--learning-rate", "0"], "--learning-rate: must be"),
         (["--learning-rate", "nan"], "--learning-rate: must be"),
         (["--learning-rate", "inf"], "--learning-rate: must be"),

@@ -195,7 +195,10 @@ def _value(key: str, present: Any, text: str) -> Any:
     elif kind is float:
         read, expected = float, "a number"
     elif key == "batch":
-        read, expected = lambda word: None if word == "none" else int(word), "a number or none"
+        read, expected = (
+            lambda word: None if word == "none" else int(word),
+            "a whole number or none",
+        )
     else:
         read, expected = int, "a whole number"
     try:

@@ -71,7 +71,10 @@ def _text(model: Model, size: int) -> Iterator[str]:
     yield from _rows(overview, "")
     yield from ("", "network", *_rows(network, "  "))
     if model.training:
-        yield from ("", "training", *_rows(model.training, "  "))
+        training = dict(model.training)
+        if isinstance(training.get("members"), list):
+            training["members"] = len(training["members"])
+        yield from ("", "training", *_rows(training, "  "))
     yield from ("", "rules")
     rules = "none: all applicable actions" if model.rules is None else model.rules
     yield from (f"  {line}".rstrip() for line in rules.strip("\n").splitlines())

@@ -325,7 +325,8 @@ def _summary(learned: Learned, out: Path, seconds: float) -> str:
     best, sharing = training["best"], training["sharing"]
     labelled = many(training["labelled_states"], "labelled state")
     tasks = len({*training["tasks"], *training["surveyed_tasks"]})
-    epochs = training["epochs"]
+    epochs, members = training["epochs"], len(training["members"])
+    first = f"{members} networks, the first of them " if members > 1 else ""
     accuracy = percent(round(best["accuracy"] * 1e6), 10**6)
     lines = [
         f"round {told['round']}: {many(told['surveyed_states'], 'labelled state')} by search, "
@@ -338,7 +339,7 @@ def _summary(learned: Learned, out: Path, seconds: float) -> str:
         f"{many(training['decisions'], 'distinct decision')}",
         f"{sharing['atoms']:,} atoms are {many(sharing['nodes'], 'node')}, "
         f"{sharing['ground_messages']:,} messages {sharing['messages']:,}",
-        f"best after {best['epoch']} of {many(epochs, 'epoch')}: loss {best['loss']:.4g}, "
+        f"{first}best after {best['epoch']} of {many(epochs, 'epoch')}: loss {best['loss']:.4g}, "
         f"the chosen action is optimal in {accuracy} of these states",
         f"model in {out}, {seconds:.1f} s",
     ]
