@@ -203,11 +203,11 @@ def test_scores_of_networks_side_by_side_add_up(
             expected = sum(part[action] for part in parts)
             assert score == pytest.approx(expected, rel=1e-4, abs=1e-4 * max(1, largest))
         assert all(part.keys() == scores.keys() for part in parts)
-        action = walks[0].sample(rng)
-        if action is None:
+        drawn = walks[0].sample(rng)
+        if drawn is None:
             break
         for walk in walks:
-            walk.apply(action)
+            walk.apply(drawn)
 
 
 def test_one_network_stays_what_it_is() -> None:
