@@ -31,7 +31,7 @@ class SharedImprover : public Guarded {
           program_(std::move(program)),
           network_(std::move(network)),
           improver_(task_->task, task_->atoms, program_->program,
-                    network_ ? &network_->network : nullptr, {.seed = seed}) {
+                    network_ ? &network_->network : nullptr, seed) {
         improver_.watch(stop_);
     }
 
@@ -93,12 +93,10 @@ class SharedTeam : public Guarded {
         check_same_domain(*task_, *program_);
         if (rules_) check_same_domain(*task_, *rules_);
         if (size == 0) throw nb::value_error("there must be one improver at least");
-        Improver::Settings settings;
-        settings.seed = seed;
         nb::gil_scoped_release unlocked;
         team_.emplace(task_->task, task_->atoms, program_->program,
                       network_ ? &network_->network : nullptr, rules_ ? &rules_->program : nullptr,
-                      settings, size);
+                      seed, size);
     }
 
     void start(IdArray state, const Steps& plan) {

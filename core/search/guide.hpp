@@ -21,6 +21,11 @@ class Guide {
 
     Walk& walk() { return walk_; }
     const Walk& walk() const { return walk_; }
+    bool has_scores() const { return evaluation_.has_value(); }
+    // Derivations that were added, removed or looked at: takes time roughly in proportion.
+    uint64_t work() const {
+        return walk_.model().changed() + (evaluation_ ? evaluation_->work() : 0);
+    }
     // The derived actions of the present state with their scores, in any order. They are valid
     // until the walk goes on.
     const std::vector<ScoredAction>& scored();

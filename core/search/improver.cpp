@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace planlog {
 
@@ -11,14 +12,14 @@ namespace {
 
 constexpr uint32_t none = UINT32_MAX;
 constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double temperature = 3;  // of draws: with a high one all actions are equally likely
 
 }  // namespace
 
 Improver::Improver(const Task& task, AtomTable& atoms, const Program& program,
-                   const Network* network, Settings settings)
+                   const Network* network, uint64_t seed)
     : guide_(task, atoms, program, network),
-      settings_(settings),
-      random_(settings.seed),
+      random_(seed),
       first_with_(task.domain->actions.size()),
       parity_(task.domain->predicates.size()) {}
 
@@ -27,6 +28,7 @@ void Improver::start(std::span<const AtomId> state, const std::vector<GroundActi
     plan_.clear();
     changes_.clear();
     base_ = 0;
+    is_new_ = true;
     adopt(plan);
 }
 
@@ -151,7 +153,7 @@ std::optional<ActionRow> Improver::draw_action(size_t at) {
     double all = 0, untried = 0, best = -infinite;
     std::optional<ActionRow> drawn;
     for (const auto& [action, score] : scored) {
-        const double value = (score - highest) / settings_.temperature;
+        const double value = (score - highest) / temperature;
         all += std::exp(value);
         if ((action.action == step.action.action && action.row == step.row) ||
             tried_.contains(walk.hash(action, step.state[0])))
@@ -166,7 +168,6 @@ std::optional<ActionRow> Improver::draw_action(size_t at) {
     const bool is_taken = uniform() * step.weight < weight;
     step.weight = weight;
     if (!is_taken) return std::nullopt;
-    tried_.insert(walk.hash(*drawn, step.state[0]));
     return drawn;
 }
 
@@ -179,6 +180,11 @@ Improver::Manner Improver::draw_manner(size_t step) {
 }
 
 bool Improver::improve() {
+    if (std::exchange(is_new_, false) && guide_.has_scores() && !plan_.empty()) {
+        go_to(0);
+        const auto cost = complete(0, std::nullopt, {0, SIZE_MAX, 0, random_()});
+        return cost && take_over(0, *cost);
+    }
     const auto step = draw_step();
     if (!step) {
         forget_trials();  // the plan has changed since the first of them
@@ -189,13 +195,12 @@ bool Improver::improve() {
     ++expansions_;
     auto action = draw_action(*step);
     if (!action) return false;
-    if (uniform() < 0.5) action.reset();  // the plan's next ones are first
+    if (uniform() < 0.5)
+        action.reset();  // the plan's next ones are first
+    else
+        tried_.insert(guide_.walk().hash(*action, plan_[*step].state[0]));
     const auto cost = complete(*step, action, draw_manner(*step));
-    if (!cost) return false;
-    const bool is_better = *cost < cost_;
-    take_over(*step, *cost);
-    if (is_better) forget_trials();
-    return is_better;
+    return cost && take_over(*step, *cost);
 }
 
 // From the state of a step, where the walk is, by an action; the cost of the whole plan then, if it
@@ -278,8 +283,9 @@ void Improver::mark_done(ActionRow action) {
     }
 }
 
-// The way of the trial takes the place of the plan from a step on, up to the step `rest_`.
-void Improver::take_over(size_t step, double cost) {
+// The way of the trial takes the place of the plan from a step on, up to the step `rest_`; whether
+// that costs less.
+bool Improver::take_over(size_t step, double cost) {
     const Walk& walk = guide_.walk();
     std::vector<Step> plan;
     std::vector<StateChange> changes;
@@ -305,10 +311,13 @@ void Improver::take_over(size_t step, double cost) {
     keep(rest_, plan_.size(), cost - cost_);
     plan_ = std::move(plan);
     changes_ = std::move(changes);
+    const bool is_better = cost < cost_;
     cost_ = cost;
     guide_.walk().jump({});
     base_ = joined;
     index_plan();
+    if (is_better) forget_trials();
+    return is_better;
 }
 
 // --- Surveys -------------------------------------------------------------------

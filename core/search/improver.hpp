@@ -13,7 +13,8 @@
 //
 // Steps are drawn by how uncertain the policy is there, first actions by its scores, delays and
 // leads evenly from powers of two up to the length of the plan. In every other trial the policy is
-// not quite sure: its decisions are drawn, too.
+// not quite sure: its decisions are drawn, too. The first trial of a policy with scores is what it
+// does by itself.
 #pragma once
 
 #include <array>
@@ -30,13 +31,8 @@ namespace planlog {
 
 class Improver {
   public:
-    struct Settings {
-        uint64_t seed = 0;
-        double temperature = 3;  // of the draws: with a high one all actions are equally likely
-    };
-
     Improver(const Task& task, AtomTable& atoms, const Program& program, const Network* network,
-             Settings settings);
+             uint64_t seed);
 
     // The plan must lead from the state to a goal; std::invalid_argument if it does not.
     void start(std::span<const AtomId> state, const std::vector<GroundAction>& plan);
@@ -60,6 +56,7 @@ class Improver {
     double cost() const { return cost_; }
     std::vector<AtomId> state(size_t step);
     uint64_t expansions() const { return expansions_; }  // actions that were chosen and applied
+    uint64_t work() const { return guide_.work(); }
     // What is set to true, perhaps by another thread, makes work end early.
     void watch(const std::atomic<bool>& stop) { stop_ = &stop; }
 
@@ -90,15 +87,15 @@ class Improver {
     std::optional<ActionRow> next(const Manner& manner);
     std::optional<ActionRow> planned(std::optional<ActionRow> excluded) const;
     void mark_done(ActionRow action);
-    void take_over(size_t step, double cost);
+    bool take_over(size_t step, double cost);
     void index_plan();
     void forget_trials();
 
     Guide guide_;
-    Settings settings_;
     std::mt19937_64 random_;
     const std::atomic<bool>* stop_ = nullptr;
     uint64_t expansions_ = 0;
+    bool is_new_ = true;  // no trial was made
 
     std::vector<Step> plan_;
     double cost_ = 0;

@@ -15,11 +15,8 @@ using namespace std::chrono_literals;
 constexpr auto poll_interval = 10ms;
 
 // Expansions of a round: at least so many for each step of the plan, and so many in any case.
-constexpr uint64_t shortest_per_step = 1, shortest = 100;
-constexpr uint64_t longest_per_step = 16, longest = 2000;
-
-// For each expansion of a member's first improver, so many of its other one.
-constexpr uint64_t ratio = 20;
+constexpr uint64_t shortest_per_step = 20, shortest = 2000;
+constexpr uint64_t longest_per_step = 320, longest = 40'000;
 
 template <class Member>
 std::future<void> start_thread(const std::function<void(Member&)>& work, Member& member) {
@@ -33,12 +30,11 @@ std::future<void> start_thread(const std::function<void(Member&)>& work, Member&
 }  // namespace
 
 Team::Team(const Task& task, AtomTable& atoms, const Program& program, const Network* network,
-           const Program* rules, Improver::Settings settings, size_t size) {
-    for (size_t i = 0; i < size; ++i) {
+           const Program* rules, uint64_t seed, size_t size) {
+    for (size_t i = 0; i < size; ++i, seed += 0x9e3779b97f4a7c15ULL) {
         Member& member = members_.emplace_back();
-        member.emplace_back(task, atoms, program, network, settings).watch(stop_);
-        if (rules) member.emplace_back(task, atoms, *rules, nullptr, settings).watch(stop_);
-        settings.seed += 0x9e3779b97f4a7c15ULL;
+        if (rules) member.emplace_back(task, atoms, *rules, nullptr, seed).watch(stop_);
+        member.emplace_back(task, atoms, program, network, seed).watch(stop_);
     }
 }
 
@@ -76,7 +72,7 @@ bool Team::improve(uint64_t expansions, const Poll& poll) {
         round_ = std::clamp(round_, std::max(shortest, shortest_per_step * plan.size()),
                             std::max(longest, longest_per_step * plan.size()));
         // The last round is shorter, so that the number of expansions is kept to.
-        const uint64_t shares = members_.size() * (members_.front().size() > 1 ? 1 + ratio : 1);
+        const uint64_t shares = members_.size() * members_.front().size();
         const uint64_t left = expansions - this->expansions();
         const uint64_t share = std::min(round_, left / shares + (left % shares > 0));
         run([&](Member& member) { work(member, plan, cost, share); }, poll);
@@ -88,15 +84,16 @@ bool Team::improve(uint64_t expansions, const Poll& poll) {
 
 // One round of a member, which knows a plan.
 void Team::work(Member& member, std::vector<GroundAction> plan, double cost, uint64_t share) {
+    const Improver& first = member.front();
     for (Improver& improver : member) {
         if (improver.cost() > cost) improver.adopt(plan);
         const uint64_t end = improver.expansions() + share;
-        while (improver.expansions() < end && !stop_) improver.improve();
+        const auto may_work = [&] { return &improver == &first || improver.work() < first.work(); };
+        while (improver.expansions() < end && may_work() && !stop_) improver.improve();
         if (improver.cost() < cost) {
             plan = improver.plan();
             cost = improver.cost();
         }
-        share *= ratio;
     }
 }
 

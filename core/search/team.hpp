@@ -6,9 +6,9 @@
 // depends on the seed, on how many there are and on the number of expansions, not on which thread
 // is faster.
 //
-// A member of a learned policy has two improvers that take turns: one with the scores, and one with
-// the rules alone, which is several times as fast and gets several times as many expansions. What
-// the rules do by chance and what the scores know find different plans.
+// A member of a learned policy has two improvers that take turns: one with the rules alone, and one
+// with the scores. Each does as much work as the other, in fewer expansions where scores are dear.
+// What the rules do by chance and what the scores know find different plans.
 //
 // Rounds are short while they lead to better plans, which the others are to know of soon, and get
 // longer while they do not.
@@ -29,7 +29,7 @@ class Team {
 
     // `rules` are the program of the policy's rules alone, if there is a network.
     Team(const Task& task, AtomTable& atoms, const Program& program, const Network* network,
-         const Program* rules, Improver::Settings settings, size_t size);
+         const Program* rules, uint64_t seed, size_t size);
 
     // As Improver::start.
     void start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
