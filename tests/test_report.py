@@ -469,6 +469,19 @@ def test_any_results_can_be_drawn(records: list[Record]) -> None:
         assert draw(figure, ["svg"])["svg"].startswith(b"<?xml")
 
 
+def test_settings_with_values_of_their_own() -> None:
+    names = ("default", "default+over_derived=no+weight_decay=0.1")
+    split = ("easy", 4, 9)
+    records = list(
+        sample_records(("rover",), (split,), 2, 2, settings=names, networks=((1, 8),), epochs=2)
+    )
+    document = write(compare(records), {})
+    figures = [figure.name for figure in document.figures if figure.name.startswith("learning")]
+    assert figures == ["learning-default", "learning-default_over_derived_no_weight_decay_0.1"]
+    assert f"Learned, settings {names[1]}" in markdown.render(document, None).replace("\\", "")
+    assert r"settings default+over\_derived=no" in latex.render(document.tables["npli"])
+
+
 def test_figures_of_many_domains_are_no_wider_than_a_page() -> None:
     records = [
         replace(record, domain=f"d{i}", run=f"{i} {record.run}") for i in range(6) for record in few

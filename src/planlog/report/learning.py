@@ -12,6 +12,7 @@ from planlog.report.figure import NAN, Figure, Line, Panel, in_columns
 from planlog.report.naming import (
     all_settings,
     domain_label,
+    figure_name,
     number,
     planner_label,
     settings_label,
@@ -34,7 +35,7 @@ def learning_figures(comparison: Comparison) -> Iterator[Figure]:
         rows[1] = _trained(rows[1])
         last = (f"{top.title}: {_last(panel.lines)}" for top, panel in zip(*rows, strict=True))
         yield Figure(
-            f"learning-{settings}" if settings else "learning",
+            figure_name("learning", settings) if settings else "learning",
             f"Learning curves, {settings_label(settings)}: loss and accuracy (states in which the "
             "action with the highest score is optimal). Mean over the seeds; the band reaches "
             "from the least to the greatest value. Accuracies in the first epochs may be lower "

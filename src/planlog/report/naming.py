@@ -54,9 +54,9 @@ def settings_label(settings: str) -> str:
     }.get(settings, f"settings {settings}" if settings else "learned")
 
 
-def figure_name(kind: str, domain: str) -> str:
-    """A name for the files of a domain's figure, whatever the domain is called."""
-    return f"{kind}-" + re.sub(r"[^\w.-]", "_", domain)
+def figure_name(kind: str, of: str) -> str:
+    """A name for the files of a figure of a domain or of settings, whatever these are called."""
+    return f"{kind}-" + re.sub(r"[^\w.-]", "_", of)
 
 
 def domain_label(domain: str) -> str:
