@@ -24,6 +24,7 @@ from planlog.cli import main
 from planlog.experiment import suite
 from planlog.experiment.configurations import Improved, Learned, Rules, Shipped
 from planlog.experiment.jobs import is_done, plan_jobs
+from planlog.model import Model
 from planlog.processes import Limits
 from planlog.results import Family, Record, RecordFile, ResultsError, Status, read_records
 from planlog.validate import validate_files
@@ -138,6 +139,20 @@ def test_the_same_seed_gives_the_same_plans_and_model(ipc: Path, tmp_path: Path)
         assert plan.read_bytes() == other.read_bytes()
     runs = [{record["run"] for record in lines(tmp_path / name)} for name in ("one", "two")]
     assert runs[0] == runs[1]
+
+
+def test_settings_with_values_of_their_own(ipc: Path, tmp_path: Path) -> None:
+    text = "small+epochs=2+members=2+over_derived=yes"
+    assert experiment("--tasks", ipc, "-o", tmp_path, "--domains", "blocksworld", *QUICK,
+                      "--settings", text, "--seeds", "1", "--planners", "none") == 0  # fmt: skip
+    learned = [r for r in read_records(tmp_path) if r.planner != "rules"]
+    (training,) = [r.training for r in learned if r.status is Status.TRAINED]
+    assert training is not None
+    assert (training["epochs"], training["members"]) == (2, [0, 1])
+    assert len({r.planner for r in learned}) == 1
+    assert learned[0].planner.endswith(text)
+    (file,) = (tmp_path / "models").rglob("*.safetensors")
+    assert Model.read(file).template.over_derived
 
 
 def test_plans_are_improved_for_a_while(tmp_path: Path) -> None:
