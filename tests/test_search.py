@@ -216,7 +216,7 @@ def test_seed_threads_and_expansions_decide_what_is_found(threads: int) -> None:
         return plans(policy, task, first, **{"threads": threads, "seed": 4} | options)
 
     once = search(rules, max_expansions=20_000)
-    assert len(once) > 2
+    assert len(once) > 1
     assert search(rules, max_expansions=20_000) == once
     assert search(rules, max_expansions=20_000, seed=5) != once
     # Fewer expansions, and the search is the beginning of the same one.

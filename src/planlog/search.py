@@ -1,7 +1,8 @@
 """Better plans around a policy, for as long as one has time: local search in the core.
 
 Somewhere along the best plan so far another action of the policy is taken, and the rest is made to
-fit. Several threads do this at the same time and share the best plan from time to time.
+fit. Several threads do this at the same time and share the best plan from time to time. The first
+thing that is tried is what a learned policy does by itself.
 """
 
 from __future__ import annotations
@@ -10,13 +11,49 @@ import sys
 import time
 from collections.abc import Iterator
 
+import numpy as np
+
 from planlog import _core
 from planlog.errors import MissingValueError
-from planlog.execution import Outcome, PlanResult
+from planlog.execution import Observer, Outcome, PlanResult, execute
 from planlog.learned import LearnedPolicy
 from planlog.parallel import available_processors
 from planlog.policy import Policy
 from planlog.task import Action, Task
+
+# An execution that ended so would not end better with another policy.
+_FINAL = (Outcome.SOLVED, Outcome.TIME_LIMIT, Outcome.MEMORY_LIMIT, Outcome.INTERRUPTED)
+
+
+def first_plan(
+    policy: Policy,
+    task: Task,
+    *,
+    rng: np.random.Generator,
+    max_steps: int | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    avoid_revisits: bool = False,
+    observer: Observer | None = None,
+) -> PlanResult:
+    """A plan to begin with, as soon as there is one: that of the rules, which are faster than a
+    network, or of the policy where they find none. The arguments are those of `execute`."""
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    ways = [policy.rules, policy] if isinstance(policy, LearnedPolicy) else [policy]
+    for way in ways:
+        result = execute(
+            way,
+            task,
+            rng=rng,
+            max_steps=max_steps,
+            time_limit=deadline and deadline - time.monotonic(),
+            memory_limit=memory_limit,
+            avoid_revisits=avoid_revisits,
+            observer=observer,
+        )
+        if result.outcome in _FINAL:
+            break
+    return result
 
 
 def improvements(

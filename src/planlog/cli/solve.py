@@ -159,7 +159,7 @@ def solve(
                 import planlog.model
             if improving:
                 import planlog.validate  # noqa: F401 (see below)
-                from planlog.search import improvements
+                from planlog.search import first_plan, improvements
 
             rng = np.random.default_rng(seed)
             # All libraries have been loaded: where they cannot be, the limit is not to blame.
@@ -179,7 +179,7 @@ def solve(
                     _note(shipped, task)
                 progress = Trace() if verbose else Progress()
                 with progress:
-                    result = execute(
+                    result = (first_plan if improving else execute)(
                         chosen,
                         task,
                         rng=rng,

@@ -17,7 +17,7 @@ from planlog.experiment.jobs import Job
 from planlog.model import Model, present_versions
 from planlog.policy import Policy
 from planlog.results import Record, Status
-from planlog.search import improvements
+from planlog.search import first_plan, improvements
 from planlog.settings import NetworkSettings, preset
 from planlog.task import Domain, Task
 from planlog.template import TemplateSettings
@@ -106,7 +106,7 @@ def _execute(job: Job, folder: Path, policy_for: Callable[[Domain], Policy]) -> 
     def left() -> float | None:
         return None if job.seconds is None else job.seconds - (time.monotonic() - start)
 
-    result = execute(
+    result = (first_plan if job.improves else execute)(
         policy,
         task,
         rng=np.random.default_rng(job.seed),
