@@ -1,5 +1,9 @@
 // Walks through the states of a task, with scores if a network is attached.
+#include <algorithm>
+#include <tuple>
+
 #include "../batch.hpp"
+#include "../search/guide.hpp"
 #include "bindings.hpp"
 #include "network.hpp"
 
@@ -33,21 +37,21 @@ class SharedWalk : public Guarded {
     void start(IdArray state) {
         check_atoms(*task_, state);
         rebuild_if_broken();
-        guarded([&] { walk_->start({state.data(), state.size()}); });
+        guarded([&] { walk().start({state.data(), state.size()}); });
     }
     // Whether it was applicable; if not, nothing changes.
     bool apply(uint32_t action, const std::vector<uint32_t>& arguments) {
         check(action, arguments);
         bool applied = false;
         guarded([&] {
-            applied = walk_->is_applicable(ActionId(action), arguments.data());
-            if (applied) walk_->apply(ActionId(action), arguments.data());
+            applied = walk().is_applicable(ActionId(action), arguments.data());
+            if (applied) walk().apply(ActionId(action), arguments.data());
         });
         return applied;
     }
     void undo() {
         if (usable().steps() == 0) throw nb::index_error("there is no step to undo");
-        guarded([&] { walk_->undo(); });
+        guarded([&] { walk().undo(); });
     }
     nb::list actions() const {
         nb::list result;
@@ -69,13 +73,23 @@ class SharedWalk : public Guarded {
                 throw nb::value_error("actions need scores: values of dimension 1");
         }
         network_ = std::move(network);
-        attach_again();
+        guide_->attach(network_->network);
     }
     // The derived actions with their scores.
     nb::list scores() {
+        check_network();
+        std::vector<std::pair<GroundAction, float>> actions;
+        guarded([&] {
+            for (const auto& [action, score] : guide_->scored())
+                actions.emplace_back(walk().ground(action), score);
+            std::sort(actions.begin(), actions.end(), [](const auto& one, const auto& other) {
+                return std::tie(one.first.action, one.first.arguments) <
+                       std::tie(other.first.action, other.first.arguments);
+            });
+        });
         nb::list result;
-        for (const auto& [action, score] : scored())
-            result.append(nb::make_tuple(as_python(walk_->ground(action)), score));
+        for (const auto& [action, score] : actions)
+            result.append(nb::make_tuple(as_python(action), score));
         return result;
     }
     // The action with the highest score or, with a temperature, one drawn with probabilities
@@ -83,19 +97,13 @@ class SharedWalk : public Guarded {
     std::optional<nb::tuple> best(std::optional<double> temperature, uint64_t key) {
         if (temperature && !(*temperature > 0))
             throw nb::value_error("the temperature must be positive");
+        check_network();
         std::optional<ActionRow> chosen;
-        double highest = 0;
-        for (const auto& [action, score] : scored()) {
-            double value = score;
-            if (temperature) value = value / *temperature + walk_->gumbel(action, key);
-            if (chosen &&
-                (value < highest || (value == highest && !walk_->is_named_before(action, *chosen))))
-                continue;
-            chosen = action;
-            highest = value;
-        }
+        guarded([&] {
+            chosen = temperature ? guide_->best(key, *temperature) : guide_->best_by_name();
+        });
         if (!chosen) return std::nullopt;
-        return as_python(walk_->ground(*chosen));
+        return as_python(walk().ground(*chosen));
     }
     // The values of a relation's atoms: objects, values.
     nb::tuple values(uint32_t id) {
@@ -103,18 +111,18 @@ class SharedWalk : public Guarded {
         const Network& network = network_->network;
         if (id >= network.dimensions.size()) throw nb::value_error("no such relation");
         const RelationId relation{id};
-        const Relation& of = walk_->model().relation(relation);
+        const Relation& of = walk().model().relation(relation);
         const bool is_input = !network.derives(relation);
         const uint32_t dimension = network.dimensions[id];
         std::vector<uint32_t> objects;
         std::vector<float> values;
         guarded([&] {
-            evaluation_->update(walk_->model());
+            guide_->evaluation().update(walk().model());
             const float one = 1;
             for (Row row : of.true_rows()) {
                 objects.insert(objects.end(), of.values(row), of.values(row) + of.arity());
                 const float* value =
-                    is_input ? &one : evaluation_->value(walk_->model(), relation, row);
+                    is_input ? &one : guide_->evaluation().value(walk().model(), relation, row);
                 values.insert(values.end(), value, value + dimension);
             }
         });
@@ -123,7 +131,7 @@ class SharedWalk : public Guarded {
             as_rows(std::move(objects), rows, of.arity()),
             nb::cast(as_array(std::move(values))).attr("reshape")(rows, dimension));
     }
-    size_t computed() const { return evaluation_ ? evaluation_->computed() : 0; }
+    size_t computed() const { return network_ ? guide_->evaluation().computed() : 0; }
     // The rules that derive an action.
     std::vector<uint32_t> rules_of(uint32_t action, const std::vector<uint32_t>& arguments) {
         check(action, arguments);
@@ -152,7 +160,7 @@ class SharedWalk : public Guarded {
     }
     nb::tuple snapshot() const {
         Batch batch(usable().model());
-        batch.append(walk_->model());
+        batch.append(walk().model());
         return as_arrays(std::move(batch));
     }
     void set_deadline(std::optional<double> seconds) { watch_.set_deadline(seconds); }
@@ -163,11 +171,11 @@ class SharedWalk : public Guarded {
             if (offsets(i) > offsets(i + 1) || offsets(i + 1) > states.size())
                 throw nb::value_error("offsets must not decrease nor pass the end");
         rebuild_if_broken();
-        Batch batch(walk_->model());
+        Batch batch(walk().model());
         guarded([&] {
             for (size_t i = 0; i + 1 < offsets.size(); ++i) {
-                walk_->start({states.data() + offsets(i), offsets(i + 1) - offsets(i)});
-                batch.append(walk_->model());
+                walk().start({states.data() + offsets(i), offsets(i + 1) - offsets(i)});
+                batch.append(walk().model());
             }
         });
         return as_arrays(std::move(batch));
@@ -175,22 +183,21 @@ class SharedWalk : public Guarded {
     std::shared_ptr<SharedWalk> copy() const {
         usable();
         auto twin = std::make_shared<SharedWalk>(task_, program_);
-        *twin->walk_ = *walk_;
-        twin->install_watch();
+        *twin->guide_ = *guide_;
         twin->network_ = network_;
-        twin->evaluation_ = evaluation_;
+        twin->install_watch();
         return twin;
     }
 
     const Walk& usable() const {
         check_condition();
-        return *walk_;
+        return walk();
     }
 
   private:
     void rebuild() {
-        walk_ = std::make_unique<Walk>(task_->task, task_->atoms, program_->program);
-        if (network_) attach_again();
+        guide_ = std::make_unique<Guide>(task_->task, task_->atoms, program_->program,
+                                         network_ ? &network_->network : nullptr);
         install_watch();
         condition_ = Condition::Ready;
     }
@@ -198,41 +205,23 @@ class SharedWalk : public Guarded {
         if (condition_ == Condition::Broken) rebuild();
     }
     void install_watch() {
-        walk_->model().poll() = [this] { watch_(); };
+        walk().model().poll() = [this] { watch_(); };
     }
     void check(uint32_t action, const std::vector<uint32_t>& arguments) const {
         usable();
         check_action(task_->task, action, arguments);
     }
-    void attach_again() {
-        evaluation_.emplace(network_->network);
-        walk_->model().track_derivations();
-    }
     void check_network() const {
         usable();
-        if (!evaluation_) throw nb::value_error("no network is attached to the walk");
+        if (!network_) throw nb::value_error("no network is attached to the walk");
     }
-    std::vector<std::pair<ActionRow, float>> scored() {
-        check_network();
-        std::vector<ActionRow> actions;
-        std::vector<std::pair<ActionRow, float>> result;
-        guarded([&] {
-            evaluation_->update(walk_->model());
-            walk_->append_actions(actions);
-            for (ActionRow action : actions) {
-                const RelationId relation = *program_->program.find_action(action.action);
-                result.emplace_back(action,
-                                    *evaluation_->value(walk_->model(), relation, action.row));
-            }
-        });
-        return result;
-    }
+    Walk& walk() { return guide_->walk(); }
+    const Walk& walk() const { return guide_->walk(); }
 
     std::shared_ptr<SharedTask> task_;
     std::shared_ptr<SharedProgram> program_;
-    std::unique_ptr<Walk> walk_;
     std::shared_ptr<SharedNetwork> network_;
-    std::optional<Evaluation> evaluation_;
+    std::unique_ptr<Guide> guide_;
 };
 
 }  // namespace

@@ -4,8 +4,11 @@ namespace planlog {
 
 Guide::Guide(const Task& task, AtomTable& atoms, const Program& program, const Network* network)
     : walk_(task, atoms, program) {
-    if (!network) return;
-    evaluation_.emplace(*network);
+    if (network) attach(*network);
+}
+
+void Guide::attach(const Network& network) {
+    evaluation_.emplace(network);
     walk_.model().track_derivations();
 }
 
@@ -37,6 +40,16 @@ std::optional<ActionRow> Guide::best(uint64_t key, double noise,
         highest = value;
     }
     return best;
+}
+
+std::optional<ActionRow> Guide::best_by_name() {
+    std::optional<ScoredAction> best;
+    for (const ScoredAction& one : scored())
+        if (!best || one.score > best->score ||
+            (one.score == best->score && walk_.is_named_before(one.action, best->action)))
+            best = one;
+    if (!best) return std::nullopt;
+    return best->action;
 }
 
 }  // namespace planlog

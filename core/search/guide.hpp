@@ -18,10 +18,15 @@ class Guide {
   public:
     // Without a network all actions are equally good.
     Guide(const Task& task, AtomTable& atoms, const Program& program, const Network* network);
+    // Actions have scores from here on.
+    void attach(const Network& network);
 
     Walk& walk() { return walk_; }
     const Walk& walk() const { return walk_; }
     bool has_scores() const { return evaluation_.has_value(); }
+    // What the network makes of the present state; there must be one.
+    Evaluation& evaluation() { return *evaluation_; }
+    const Evaluation& evaluation() const { return *evaluation_; }
     // Derivations that were added, removed or looked at: takes time roughly in proportion.
     uint64_t work() const {
         return walk_.model().changed() + (evaluation_ ? evaluation_->work() : 0);
@@ -33,6 +38,8 @@ class Guide {
     // drawn: with probabilities in proportion to e^(score / noise). One action may be excluded.
     std::optional<ActionRow> best(uint64_t key, double noise = 0,
                                   std::optional<ActionRow> excluded = std::nullopt);
+    // The same, but of equal ones the first by name.
+    std::optional<ActionRow> best_by_name();
 
   private:
     Walk walk_;
