@@ -89,12 +89,12 @@ class SurveySettings:
     """How states of tasks beyond the limit of state spaces are labelled, by search."""
 
     rounds: int = 2  # of training, search and training again; 0: learn from small tasks only
-    states: int = 1500  # to be labelled in each round
+    states: int = 2000  # to be labelled in each round
     steps: int = 50  # of one plan, at which states are labelled
     effort: int = 20  # expansions for each step of a plan, to improve it
     expansions: int = 1_000_000  # in each round at most
     passes: int = 50  # through the tasks in each round at most
-    exact: int = 1500  # states of small tasks that are learned from beside those
+    exact: int = 2000  # states of small tasks that are learned from beside those
 
     def __post_init__(self) -> None:
         if self.rounds < 0 or self.effort < 0:
