@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 from planlog import _core, domains
 from planlog.errors import MissingValueError
 from planlog.execution import Outcome, PlanResult, execute, format_plan
+from planlog.learned import LearnedPolicy
 from planlog.model import Model
 from planlog.policy import Policy
-from planlog.search import improvements
+from planlog.search import first_plan, improvements
 from planlog.statespace import expand
 from planlog.task import Action, Domain, Task
 from planlog.validate import validate
@@ -47,13 +48,13 @@ names = st.sampled_from(domains.names())
 seeds = st.integers(0, 2**64 - 1)
 
 
-def first_plan(policy: Policy, task: Task, seed: int = 0) -> PlanResult:
+def plan_of(policy: Policy, task: Task, seed: int = 0) -> PlanResult:
     result = execute(policy, task, rng=np.random.default_rng(seed), max_steps=10_000)
     assert result.solved
     return result
 
 
-def shipped_model(name: str) -> Policy:
+def shipped_model(name: str) -> LearnedPolicy:
     file = domains.model_path(name)
     assert file is not None
     return Model.read(file).policy(SHIPPED[name])
@@ -112,7 +113,7 @@ def test_plans_are_valid_and_each_costs_less_than_the_last(
     ((_, problem),) = domains.generate(name, seed=seed % 1000, sizes=SMALL[name])
     task = SHIPPED[name].parse_task(problem)
     policy = shipped_model(name) if with_model else policy_of(name)
-    first = first_plan(policy_of(name), task, seed)
+    first = plan_of(policy_of(name), task, seed)
     found = [
         first,
         *improvements(policy, task, first, seed=seed, threads=threads, max_expansions=500),
@@ -139,7 +140,7 @@ def test_what_is_best_under_the_rules_is_found_in_small_tasks(name: str, seed: i
     task = generated(name, seed, **WIDER[name])
     rules = policy_of(name)
     optimum = expand(task, rules, limit=200_000).goal_distances[0]
-    first = max((first_plan(rules, task, s) for s in range(20)), key=lambda plan: plan.cost)
+    first = max((plan_of(rules, task, s) for s in range(20)), key=lambda plan: plan.cost)
     *_, last = [first, *improvements(rules, task, first, threads=2, max_expansions=30_000)]
     assert last.cost == optimum
 
@@ -149,7 +150,7 @@ def test_some_of_these_first_plans_can_be_improved() -> None:
         tasks = [generated(name, seed, **WIDER[name]) for seed in range(3)]
         rules = policy_of(name)
         optima = [expand(task, rules, limit=200_000).goal_distances[0] for task in tasks]
-        costs = [max(first_plan(rules, task, s).cost for s in range(20)) for task in tasks]
+        costs = [max(plan_of(rules, task, s).cost for s in range(20)) for task in tasks]
         assert any(cost > optimum for cost, optimum in zip(costs, optima, strict=True)), name
 
 
@@ -158,7 +159,7 @@ def test_costs_count_rather_than_actions(seed: int) -> None:
     lengths = random_roads(seed)
     problem, task = roads(lengths, 7)
     policy = Policy.applicable(task.domain)
-    first = first_plan(policy, task)
+    first = plan_of(policy, task)
     assert not first.unit_cost
     found = [first, *improvements(policy, task, first, threads=2, max_expansions=20_000)]
     assert found[-1].cost == least_length(lengths, 7)
@@ -178,7 +179,7 @@ def test_a_plan_may_come_from_elsewhere() -> None:
           (:init (empty-ferry) (at c1 l2) (at-ferry l1)) (:goal (at c1 l3)))"""
     )
     rules = policy_of("ferry")
-    first = first_plan(rules, task)
+    first = plan_of(rules, task)
     sail = [Action("sail", pair) for pair in (("l1", "l4"), ("l4", "l3"), ("l3", "l1"))]
     detour = (*sail, *sail, *first.actions)
     given_plan = replace(first, actions=detour, cost=float(len(detour)))
@@ -191,12 +192,40 @@ def test_nothing_is_left_to_improve() -> None:
         "(define (problem p) (:domain roads) (:objects a) (:init (at a)) (:goal (at a)))"
     )
     policy = Policy.applicable(task.domain)
-    first = first_plan(policy, task)
+    first = plan_of(policy, task)
     assert first.actions == ()
     assert list(improvements(policy, task, first)) == []  # it ends without a limit
     _, free = roads({(0, 1): 0, (1, 0): 0}, 1)
     policy = Policy.applicable(free.domain)
-    assert list(improvements(policy, free, first_plan(policy, free))) == []
+    assert list(improvements(policy, free, plan_of(policy, free))) == []
+
+
+# --- What it begins with -------------------------------------------------------------------
+
+
+def test_the_first_plan_is_that_of_the_rules() -> None:
+    model, task = shipped_model("blocksworld"), generated("blocksworld", 3, blocks=25)
+
+    def first(policy: Policy, **limits: int) -> PlanResult:
+        return first_plan(policy, task, rng=np.random.default_rng(0), **limits)
+
+    rules, learned = plan_of(model.rules, task), plan_of(model, task)
+    assert len(learned.actions) < len(rules.actions)
+    assert first(model).actions == first(model.rules).actions == rules.actions
+    # The rules find no plan of so few steps, but the learned policy does.
+    assert first(model, max_steps=len(learned.actions)).actions == learned.actions
+    assert first(model, time_limit=0).outcome is Outcome.TIME_LIMIT
+
+
+def test_what_the_learned_policy_does_by_itself_is_tried() -> None:
+    model, task = shipped_model("blocksworld"), generated("blocksworld", 3, blocks=80)
+    first, learned = plan_of(model.rules, task), plan_of(model, task)
+
+    def best(policy: Policy) -> PlanResult:
+        found = improvements(policy, task, first, threads=1, max_expansions=8_000)
+        return [first, *found][-1]
+
+    assert best(model).cost <= learned.cost < best(model.rules).cost
 
 
 # --- The same again ------------------------------------------------------------------------
@@ -205,7 +234,7 @@ def test_nothing_is_left_to_improve() -> None:
 def large_task() -> tuple[Policy, Task, PlanResult]:
     rules = policy_of("blocksworld")
     task = generated("blocksworld", 3, blocks=25)
-    return rules, task, first_plan(rules, task)
+    return rules, task, plan_of(rules, task)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
