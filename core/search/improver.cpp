@@ -30,6 +30,7 @@ void Improver::start(std::span<const AtomId> state, const std::vector<GroundActi
     base_ = 0;
     is_new_ = true;
     adopt(plan);
+    work_before_ = guide_.work();
 }
 
 // --- The plan ------------------------------------------------------------------
@@ -182,7 +183,7 @@ Improver::Manner Improver::draw_manner(size_t step) {
 bool Improver::improve() {
     if (std::exchange(is_new_, false) && guide_.has_scores() && !plan_.empty()) {
         go_to(0);
-        const auto cost = complete(0, std::nullopt, {0, SIZE_MAX, 0, random_()});
+        const auto cost = complete(0, std::nullopt, {0, SIZE_MAX, 0, random_(), false});
         return cost && take_over(0, *cost);
     }
     const auto step = draw_step();
@@ -231,7 +232,7 @@ std::optional<double> Improver::complete(size_t step, std::optional<ActionRow> f
             return cost;
         }
         if (const auto joined = step_of_.find(state[0]);
-            joined != step_of_.end() && plan_[joined->second].state == state) {
+            manner.joins && joined != step_of_.end() && plan_[joined->second].state == state) {
             rest_ = joined->second;
             const double total = cost + (cost_ - plan_[rest_].cost);
             if (total > cost_ || rest_ <= step) return std::nullopt;

@@ -56,7 +56,7 @@ class Improver {
     double cost() const { return cost_; }
     std::vector<AtomId> state(size_t step);
     uint64_t expansions() const { return expansions_; }  // actions that were chosen and applied
-    uint64_t work() const { return guide_.work(); }
+    uint64_t work() const { return guide_.work() - work_before_; }  // since the start
     // What is set to true, perhaps by another thread, makes work end early.
     void watch(const std::atomic<bool>& stop) { stop_ = &stop; }
 
@@ -71,11 +71,12 @@ class Improver {
         double weight;      // share of the other actions in what the policy would draw, at most
     };
 
-    struct Manner {    // of a trial
-        size_t delay;  // steps in which the plan's action is not taken if there is another one
-        size_t lead;   // steps before the plan's actions are looked for
-        double noise;  // in the policy's choice
-        uint64_t key;  // of what is left to chance
+    struct Manner {         // of a trial
+        size_t delay;       // steps in which the plan's action is not taken if there is another one
+        size_t lead;        // steps before the plan's actions are looked for
+        double noise;       // in the policy's choice
+        uint64_t key;       // of what is left to chance
+        bool joins = true;  // whether a state of the plan is an end
     };
 
     double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
@@ -95,6 +96,7 @@ class Improver {
     std::mt19937_64 random_;
     const std::atomic<bool>* stop_ = nullptr;
     uint64_t expansions_ = 0;
+    uint64_t work_before_ = 0;
     bool is_new_ = true;  // no trial was made
 
     std::vector<Step> plan_;
