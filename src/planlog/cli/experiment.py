@@ -92,7 +92,7 @@ def experiment(
     widths: Annotated[str, typer.Option(metavar="HS", help="Widths of the networks.")] = "8,16",
     settings: Annotated[
         str, typer.Option(metavar="NAMES", help="Settings of training.")
-    ] = "paper,default",
+    ] = "paper,small",
     planners: Annotated[
         str,
         typer.Option(
