@@ -44,7 +44,7 @@ class LearningSettings:
     """Everything that can be chosen."""
 
     template: TemplateSettings = field(
-        default_factory=lambda: TemplateSettings(layers=2, over_derived=True)
+        default_factory=lambda: TemplateSettings(layers=1, over_derived=True)
     )
     network: NetworkSettings = field(default_factory=NetworkSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)

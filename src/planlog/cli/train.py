@@ -96,7 +96,7 @@ def train(
     ] = "default",
     layers: Annotated[
         int, typer.Option(metavar="L", min=0, max=100, help="Rounds of messages between objects.")
-    ] = 2,
+    ] = 1,
     over_derived: Annotated[
         bool | None,
         typer.Option(
