@@ -69,8 +69,10 @@ models: $(domain_models)
 $(domain_models): model-%: $(VENV)/.installed
 	@rm -rf build/tasks-$*
 	@$(bin)/planlog generate $* --split training --seed 0 --out build/tasks-$*
-	$(bin)/planlog train build/tasks-$*/domain.pddl build/tasks-$*/p*.pddl \
+	$(bin)/planlog train build/tasks-$*/domain.pddl build/tasks-$*/p*.pddl $(options) \
 	  --out src/planlog/domains/$*/model.safetensors
+# From a car over its goal to other cars it is two steps.
+model-ferry: options = --layers 2
 
 benchmark: $(VENV)/.dev
 	$(bin)/python benchmarks/speed.py
