@@ -222,7 +222,7 @@ def test_what_the_learned_policy_does_by_itself_is_tried() -> None:
     first, learned = plan_of(model.rules, task), plan_of(model, task)
 
     def best(policy: Policy) -> PlanResult:
-        found = improvements(policy, task, first, threads=1, max_expansions=8_000)
+        found = improvements(policy, task, first, threads=1, max_expansions=40_000)
         return [first, *found][-1]
 
     assert best(model).cost <= learned.cost < best(model.rules).cost

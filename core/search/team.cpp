@@ -88,9 +88,7 @@ void Team::work(Member& member, std::vector<GroundAction> plan, double cost, uin
     for (Improver& improver : member) {
         if (improver.cost() > cost) improver.adopt(plan);
         const uint64_t end = improver.expansions() + share;
-        const auto may_work = [&] {
-            return &improver == &first || improver.is_new() || improver.work() < first.work();
-        };
+        const auto may_work = [&] { return &improver == &first || improver.work() < first.work(); };
         while (improver.expansions() < end && may_work() && !stop_) improver.improve();
         if (improver.cost() < cost) {
             plan = improver.plan();
