@@ -203,11 +203,11 @@ def test_rounds(train: Callable[..., Any], tmp_path: Path) -> None:
 
 def test_the_default_of_the_network(train: Callable[..., Any], tmp_path: Path) -> None:
     assert train("--epochs", "1")[0] == 0
-    assert Model.read(tmp_path / "model").template == TemplateSettings(2, over_derived=True)
-    assert train("--epochs", "1", "--not-over-derived", "--layers", "1")[0] == 0
-    assert Model.read(tmp_path / "model").template == TemplateSettings(1)
-    assert train("--epochs", "1", "--settings", "paper")[0] == 0
+    assert Model.read(tmp_path / "model").template == TemplateSettings(1, over_derived=True)
+    assert train("--epochs", "1", "--not-over-derived", "--layers", "2")[0] == 0
     assert Model.read(tmp_path / "model").template == TemplateSettings(2)
+    assert train("--epochs", "1", "--settings", "paper")[0] == 0
+    assert Model.read(tmp_path / "model").template == TemplateSettings(1)
 
 
 def test_without_rules(train: Callable[..., Any], tasks: Path, tmp_path: Path) -> None:

@@ -176,7 +176,8 @@ def test_plans_are_improved_for_a_while(tmp_path: Path) -> None:
             continue
         first = records[planner.removesuffix("-0.5s"), task, seed]
         costs, times = zip(*record.plans, strict=True)
-        assert costs[0] == first.cost
+        # A search with a model begins with a plan of the rules.
+        assert costs[0] == first.cost or (planner.startswith("shipped") and costs[-1] <= first.cost)
         assert list(costs) == sorted(set(costs), reverse=True)
         assert list(times) == sorted(times)
         assert times[-1] <= 0.5 <= record.seconds

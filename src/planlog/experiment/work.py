@@ -109,7 +109,7 @@ def _execute(job: Job, folder: Path, policy_for: Callable[[Domain], Policy]) -> 
     result = (first_plan if job.improves else execute)(
         policy,
         task,
-        rng=np.random.default_rng(job.seed),
+        rng=np.random.default_rng(job.seed or 0),
         time_limit=left(),
         memory_limit=job.memory,
     )
