@@ -57,6 +57,7 @@ class Improver {
     std::vector<AtomId> state(size_t step);
     uint64_t expansions() const { return expansions_; }  // actions that were chosen and applied
     uint64_t work() const { return guide_.work() - work_before_; }  // since the start
+    bool is_new() const { return is_new_; }                         // no trial was made
     // What is set to true, perhaps by another thread, makes work end early.
     void watch(const std::atomic<bool>& stop) { stop_ = &stop; }
 
@@ -97,7 +98,7 @@ class Improver {
     const std::atomic<bool>* stop_ = nullptr;
     uint64_t expansions_ = 0;
     uint64_t work_before_ = 0;
-    bool is_new_ = true;  // no trial was made
+    bool is_new_ = true;
 
     std::vector<Step> plan_;
     double cost_ = 0;

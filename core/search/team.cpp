@@ -85,6 +85,11 @@ bool Team::improve(uint64_t expansions, const Poll& poll) {
 // One round of a member, which knows a plan.
 void Team::work(Member& member, std::vector<GroundAction> plan, double cost, uint64_t share) {
     const Improver& first = member.front();
+    // What a learned policy does by itself is worth its time, before all else.
+    if (member.back().is_new() && member.back().improve()) {
+        plan = member.back().plan();
+        cost = member.back().cost();
+    }
     for (Improver& improver : member) {
         if (improver.cost() > cost) improver.adopt(plan);
         const uint64_t end = improver.expansions() + share;

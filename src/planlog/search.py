@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-
-import numpy as np
+from collections.abc import Callable, Iterator
 
 from planlog import _core
 from planlog.errors import MissingValueError
-from planlog.execution import Observer, Outcome, PlanResult, execute
+from planlog.execution import Outcome, PlanResult
 from planlog.learned import LearnedPolicy
 from planlog.parallel import available_processors
 from planlog.policy import Policy
@@ -25,35 +23,14 @@ from planlog.task import Action, Task
 _FINAL = (Outcome.SOLVED, Outcome.TIME_LIMIT, Outcome.MEMORY_LIMIT, Outcome.INTERRUPTED)
 
 
-def first_plan(
-    policy: Policy,
-    task: Task,
-    *,
-    rng: np.random.Generator,
-    max_steps: int | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | None = None,
-    avoid_revisits: bool = False,
-    observer: Observer | None = None,
-) -> PlanResult:
+def first_plan(policy: Policy, run: Callable[[Policy], PlanResult]) -> PlanResult:
     """A plan to begin with, as soon as there is one: that of the rules, which are faster than a
-    network, or of the policy where they find none. The arguments are those of `execute`."""
-    deadline = None if time_limit is None else time.monotonic() + time_limit
-    ways = [policy.rules, policy] if isinstance(policy, LearnedPolicy) else [policy]
-    for way in ways:
-        result = execute(
-            way,
-            task,
-            rng=rng,
-            max_steps=max_steps,
-            time_limit=deadline and deadline - time.monotonic(),
-            memory_limit=memory_limit,
-            avoid_revisits=avoid_revisits,
-            observer=observer,
-        )
+    network, or of the policy where they find none. `run` executes either of them."""
+    if isinstance(policy, LearnedPolicy):
+        result = run(policy.rules)
         if result.outcome in _FINAL:
-            break
-    return result
+            return result
+    return run(policy)
 
 
 def improvements(

@@ -177,10 +177,10 @@ def solve(
                 warn(task.warnings)
                 if shipped:
                     _note(shipped, task)
-                progress = Trace() if verbose else Progress()
-                with progress:
-                    result = (first_plan if improving else execute)(
-                        chosen,
+
+                def run(policy: Policy) -> PlanResult:
+                    return execute(
+                        policy,
                         task,
                         rng=rng,
                         max_steps=max_steps,
@@ -189,6 +189,10 @@ def solve(
                         avoid_revisits=avoid_revisits,
                         observer=progress.observer,
                     )
+
+                progress = Trace() if verbose else Progress()
+                with progress:
+                    result = first_plan(chosen, run) if improving else run(chosen)
                 if result.solved:
                     with interrupts, interrupts.end():
                         if improving and plan_file is not None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from planlog.baselines.solution import Found, Solution
-from planlog.execution import Outcome, execute, format_plan, write_whole
+from planlog.execution import Outcome, PlanResult, execute, format_plan, write_whole
 from planlog.experiment.jobs import Job
 from planlog.model import Model, present_versions
 from planlog.policy import Policy
@@ -106,13 +106,16 @@ def _execute(job: Job, folder: Path, policy_for: Callable[[Domain], Policy]) -> 
     def left() -> float | None:
         return None if job.seconds is None else job.seconds - (time.monotonic() - start)
 
-    result = (first_plan if job.improves else execute)(
-        policy,
-        task,
-        rng=np.random.default_rng(job.seed or 0),
-        time_limit=left(),
-        memory_limit=job.memory,
-    )
+    def run(policy: Policy) -> PlanResult:
+        return execute(
+            policy,
+            task,
+            rng=np.random.default_rng(job.seed or 0),
+            time_limit=left(),
+            memory_limit=job.memory,
+        )
+
+    result = first_plan(policy, run) if job.improves else run(policy)
     found = [Found(result.actions, time.monotonic() - start)] if result.solved else []
     if found and job.improves:
         assert job.seconds is not None
