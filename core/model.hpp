@@ -94,18 +94,18 @@ class Model {
                 visit(rule, pool.data.data() + size_t{slot} * pool.stride + 1);
         }
     }
-    // Calls visit(rule, position of the literal, row of the head) for each derivation that uses
-    // an atom, also for those of rules whose gates are closed. Of atoms that never change
-    // nothing is known.
+    // Calls visit(rule, row of the head) for each derivation that uses an atom, also for those of
+    // rules whose gates are closed, until it returns true; whether it did. Of atoms that never
+    // change nothing is known.
     template <class Visitor>
-    void uses_of(RelationId relation, Row row, Visitor visit) const {
+    bool any_use_of(RelationId relation, Row row, Visitor visit) const {
         const Ledger& ledger = ledgers_[index(relation)];
         for (size_t o = 0; o < ledger.occurrences.size(); ++o) {
             const auto [rule, literal] = ledger.occurrences[o];
             const Pool& pool = pools_[rule];
             for (Slot slot = ledger.uses[row * ledger.occurrences.size() + o]; slot != no_slot;
                  slot = pool.data[size_t{slot} * pool.stride + rules_[rule].link_at[literal]])
-                visit(rule, literal, pool.data[size_t{slot} * pool.stride]);
+                if (visit(rule, pool.data[size_t{slot} * pool.stride])) return true;
         }
         // Gates are on no lists: all derivations of their rules use them.
         for (uint32_t rule : ledger.gated_rules) {
@@ -113,8 +113,9 @@ class Model {
             for (uint32_t gate : rules_[rule].gates)
                 if (rules_[rule].query.body[gate].relation == relation)
                     for (size_t at = 0; at < pool.data.size(); at += pool.stride)
-                        if (pool.data[at] != no_row) visit(rule, gate, pool.data[at]);
+                        if (pool.data[at] != no_row && visit(rule, pool.data[at])) return true;
         }
+        return false;
     }
     // Those who keep values of atoms ask to be told whose derivations change.
     void track_derivations() { is_tracking_ = true; }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "derivation_order.hpp"
 
@@ -13,7 +15,7 @@ namespace {
 
 constexpr uint32_t none = UINT32_MAX;
 // That are kept, beside two for each atom.
-constexpr size_t most_nodes = size_t{1} << 16;
+constexpr size_t most_fingerprints = size_t{1} << 16;
 
 // Every bit of the result depends on all of the number (the last steps of SplitMix64), so sums of
 // results tell sets of numbers apart.
@@ -21,6 +23,13 @@ uint64_t scramble(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
     return x ^ (x >> 31);
+}
+
+uint64_t hash_of(const std::vector<float>& value) {
+    uint64_t hash = 0;
+    for (float number : value)
+        hash = (hash ^ std::bit_cast<uint32_t>(number)) * 0x9e3779b97f4a7c15ULL;
+    return scramble(hash);
 }
 
 // Loops over vectors are compiled twice, and the faster version is taken where the processor
@@ -142,7 +151,8 @@ Evaluation::Evaluation(const Network& network)
       component_of_(network.dimensions.size()),
       rule_of_(network.program->rules().size(), none),
       nodes_(network.dimensions.size()),
-      is_derived_(network.dimensions.size()) {
+      is_derived_(network.dimensions.size()),
+      in_doubt_(components_.size()) {
     for (uint32_t c = 0; c < components_.size(); ++c)
         for (RelationId relation : components_[c].relations) component_of_[index(relation)] = c;
     for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i].dimension = network.dimensions[i];
@@ -168,53 +178,90 @@ Evaluation::Evaluation(const Network& network)
     }
 }
 
-bool Evaluation::is_current(RelationId relation, Row row) const {
+bool Evaluation::is_known(RelationId relation, Row row) const {
     const std::vector<uint32_t>& nodes = nodes_[index(relation)].of_row;
     return row < nodes.size() && nodes[row] != none;
-}
-
-// An atom, and all that are derived from it. If it is out of date already, so are they.
-void Evaluation::outdate(const Model& model, RelationId relation, Row row) {
-    if (index(relation) >= nodes_.size() || !is_current(relation, row)) return;
-    nodes_[index(relation)].of_row[row] = none;
-    outdated_.assign(1, {relation, row});
-    while (!outdated_.empty()) {
-        const auto [used, used_row] = outdated_.back();
-        outdated_.pop_back();
-        model.uses_of(used, used_row, [&](uint32_t rule, uint32_t, Row head_row) {
-            if (rule >= rule_of_.size() || rule_of_[rule] == none) return;
-            const RelationId head = network_->program->rules()[rule].head;
-            if (!is_current(head, head_row)) return;
-            nodes_[index(head)].of_row[head_row] = none;
-            outdated_.emplace_back(head, head_row);
-        });
-    }
 }
 
 void Evaluation::update(Model& model) {
     computed_ = 0;
     model.take_rederived(rederived_);
-    if (evaluations_ == model.evaluations()) {
-        for (const Model::Change& change : rederived_) outdate(model, change.relation, change.row);
-    } else {
+    if (fingerprint_count_ > most_fingerprints + 2 * atom_count_) forget();
+    if (evaluations_ != model.evaluations()) {
         evaluations_ = model.evaluations();  // rows have other numbers now
-        for (Nodes& nodes : nodes_) nodes.of_row.clear();
+        for (Nodes& nodes : nodes_) {
+            nodes.of_row.clear();
+            nodes.is_in_doubt.clear();
+        }
         atom_count_ = 0;
+        return;
     }
-    if (node_count_ > most_nodes + 2 * atom_count_) forget();
+    for (const Model::Change& change : rederived_) doubt(change.relation, change.row);
+    for (uint32_t c = 0; c < components_.size(); ++c)
+        if (!in_doubt_[c].empty()) settle(model, c);
+}
+
+// --- Doubts ------------------------------------------------------------------
+
+void Evaluation::doubt(RelationId relation, Row row) {
+    if (index(relation) >= nodes_.size() || !is_known(relation, row)) return;
+    uint8_t& is_in_doubt = nodes_[index(relation)].is_in_doubt[row];
+    if (!is_in_doubt) in_doubt_[component_of_[index(relation)]].push_back({relation, row});
+    is_in_doubt = 1;
+}
+
+// What is derived from an atom, within its component or outside of it.
+void Evaluation::doubt_uses(const Model& model, Model::Change atom, bool is_within) {
+    const uint32_t component = component_of_[index(atom.relation)];
+    model.any_use_of(atom.relation, atom.row, [&](uint32_t rule, Row head_row) {
+        if (rule >= rule_of_.size() || rule_of_[rule] == none) return false;
+        const RelationId head = network_->program->rules()[rule].head;
+        if ((component_of_[index(head)] == component) == is_within) doubt(head, head_row);
+        return false;
+    });
+}
+
+// Whether a value that is known depends on that of an atom.
+bool Evaluation::is_used(const Model& model, Model::Change atom) const {
+    return model.any_use_of(atom.relation, atom.row, [&](uint32_t rule, Row head_row) {
+        return rule < rule_of_.size() && rule_of_[rule] != none &&
+               is_known(network_->program->rules()[rule].head, head_row);
+    });
+}
+
+// The atoms of a component that are in doubt, after those of all that it depends on.
+void Evaluation::settle(const Model& model, uint32_t component) {
+    std::vector<Model::Change>& atoms = in_doubt_[component];
+    // Which derivations are left out where they go in a circle depends on all of it.
+    if (components_[component].recursive)
+        for (size_t i = 0; i < atoms.size(); ++i) doubt_uses(model, atoms[i], true);
+    former_.clear();
+    for (const Model::Change& atom : atoms) {
+        Nodes& nodes = nodes_[index(atom.relation)];
+        former_.push_back(std::exchange(nodes.of_row[atom.row], none));
+        nodes.is_in_doubt[atom.row] = 0;
+    }
+    for (size_t i = 0; i < atoms.size(); ++i) {
+        const Model::Change atom = atoms[i];
+        if (!model.relation(atom.relation).is_true(atom.row) || !is_used(model, atom)) continue;
+        if (node(model, atom.relation, atom.row) != former_[i]) doubt_uses(model, atom, false);
+    }
+    atoms.clear();
 }
 
 // Gives up all nodes, so that they do not take more and more space.
 void Evaluation::forget() {
     for (Nodes& nodes : nodes_) {
-        std::fill(nodes.of_row.begin(), nodes.of_row.end(), none);
+        nodes.of_row.assign(nodes.of_row.size(), none);
         nodes.values.clear();
+        nodes.by_value.clear();
         nodes.fingerprints.clear();
-        nodes.slots.clear();
+        nodes.by_fingerprint.clear();
+        nodes.of_fingerprint.clear();
     }
     for (RuleData& rule : rules_)
         for (Child& child : rule.children) child.is_known.clear();
-    node_count_ = 0;
+    fingerprint_count_ = 0;
 }
 
 const float* Evaluation::value(const Model& model, RelationId relation, Row row) {
@@ -226,26 +273,23 @@ const float* Evaluation::value(const Model& model, RelationId relation, Row row)
 // --- Nodes -------------------------------------------------------------------
 
 uint32_t Evaluation::Nodes::find_or_add(const Fingerprint& fingerprint) {
-    const auto slot_of = [&](const Fingerprint& of) {
-        size_t slot = of[0] & (slots.size() - 1);
-        while (slots[slot] != none && fingerprints[slots[slot]] != of)
-            slot = (slot + 1) & (slots.size() - 1);
-        return slot;
-    };
-    if (fingerprints.size() * 2 >= slots.size()) {
-        slots.assign(std::max<size_t>(64, slots.size() * 2), none);
-        for (uint32_t i = 0; i < fingerprints.size(); ++i) slots[slot_of(fingerprints[i])] = i;
-    }
-    uint32_t& found = slots[slot_of(fingerprint)];
-    if (found == none) {
-        found = static_cast<uint32_t>(fingerprints.size());
-        fingerprints.push_back(fingerprint);
-    }
+    const uint32_t found = by_fingerprint.find_or_add(
+        fingerprint[0], [&](uint32_t i) { return fingerprints[i] == fingerprint; });
+    if (found == fingerprints.size()) fingerprints.push_back(fingerprint);
+    return found;
+}
+
+uint32_t Evaluation::Nodes::find_or_add(const std::vector<float>& value) {
+    const uint32_t found = by_value.find_or_add(hash_of(value), [&](uint32_t i) {
+        return std::memcmp(&values[size_t{i} * dimension], value.data(),
+                           value.size() * sizeof(float)) == 0;
+    });
+    if (found == count()) values.insert(values.end(), value.begin(), value.end());
     return found;
 }
 
 uint32_t Evaluation::node(const Model& model, RelationId relation, Row row) {
-    if (!is_current(relation, row)) {
+    if (!is_known(relation, row)) {
         const Component& component = components_[component_of_[index(relation)]];
         if (component.recursive)
             find_nodes(model, component);
@@ -261,8 +305,8 @@ void Evaluation::find_nodes(const Model& model, const Component& component) {
     const DerivationOrder order = derivation_order(model, component, component_of_);
     for (const DerivationOrder::Atom& atom : order.atoms) {
         // Which derivations are left out depends on those of the atoms that it is derived from,
-        // so an atom that is up to date stays so.
-        if (is_current(atom.relation, atom.row)) continue;
+        // so what is known of an atom stays true.
+        if (is_known(atom.relation, atom.row)) continue;
         find_node(model, atom.relation, atom.row, [&](auto visit) {
             for (uint32_t d = atom.first; d < atom.last; ++d)
                 visit(order.derivations[d].rule, order.derivations[d].body);
@@ -287,24 +331,26 @@ void Evaluation::find_node(const Model& model, RelationId relation, Row row, Der
     });
     Nodes& nodes = nodes_[index(relation)];
     const uint32_t number = nodes.find_or_add(fingerprint);
-    if (size_t{number} * nodes.dimension == nodes.values.size()) {
-        compute(nodes, network_->atom_activations[index(relation)], each);
-        ++node_count_;
+    if (number == nodes.of_fingerprint.size()) {
+        compute(nodes.dimension, network_->atom_activations[index(relation)], each);
+        nodes.of_fingerprint.push_back(nodes.find_or_add(total_));
+        ++fingerprint_count_;
     }
     if (row >= nodes.of_row.size()) {
         atom_count_ += row + 1 - nodes.of_row.size();
         nodes.of_row.resize(row + 1, none);
+        nodes.is_in_doubt.resize(row + 1, 0);
     }
-    nodes.of_row[row] = number;
+    nodes.of_row[row] = nodes.of_fingerprint[number];
 }
 
 // --- Values ------------------------------------------------------------------
 
-// Appends the value of a new node. Its derivations have all their nodes by now, so nothing else
-// is computed in between.
+// The value of an atom, into `total_`, of the given size. Its derivations have all their nodes by
+// now, so nothing else is computed in between.
 template <class Derivations>
-void Evaluation::compute(Nodes& nodes, Activation activation, Derivations each) {
-    total_.assign(nodes.dimension, 0);
+void Evaluation::compute(size_t size, Activation activation, Derivations each) {
+    total_.assign(size, 0);
     uint32_t last = none;
     each([&](uint32_t rule, const Row* body) {
         if (rule != last) {
@@ -317,15 +363,14 @@ void Evaluation::compute(Nodes& nodes, Activation activation, Derivations each) 
     });
     if (last != none) end_rule();
     activate(activation, total_.data(), total_.size());
-    nodes.values.insert(nodes.values.end(), total_.begin(), total_.end());
 }
 
 const float* Evaluation::product(Child& child, uint32_t node) {
     const Nodes& nodes = nodes_[index(child.relation)];
     const size_t size = child.matrix->rows;
     if (node >= child.is_known.size()) {
-        child.is_known.resize(nodes.fingerprints.size(), 0);
-        child.products.resize(nodes.fingerprints.size() * size);
+        child.is_known.resize(nodes.count(), 0);
+        child.products.resize(nodes.count() * size);
     }
     float* product = child.products.data() + node * size;
     if (!child.is_known[node]) {

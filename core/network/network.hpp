@@ -6,21 +6,25 @@
 //         phi1( sum over positive literals l of the body of  B_r,l * value of l's atom ))
 // and that of an input atom, of a relation that no rule of the network derives, is 1.
 //
-// Values are found when they are asked for. After a change of the model, the atoms that have
-// lost or won derivations are out of date, and so are all that are derived from them, directly
-// or not; an atom that is up to date needs only such atoms. So what no action depends on is
-// never looked at, and what has not changed is not looked at again.
+// Values are found when they are asked for, and kept. After a change of the model, the atoms that
+// have lost or won derivations are in doubt. Those whose values still serve others are looked at
+// again, from the bottom up, and where a value is another one now, what is derived from it is in
+// doubt as well; the others are forgotten until they are asked for. So what no action depends on is
+// not looked at, and neither is what has not changed.
 //
-// A node stands for all atoms of a relation, in any state, that are derived in the same way:
-// by the same rules from atoms of the same nodes. It is found by a fingerprint of these, and
-// its value and the products B * value are computed once. States that follow each other, or
-// that are met again and again by a search, have most of their nodes in common.
+// A node stands for all atoms of a relation, in any state, that have the same value, whose products
+// B * value are computed once. It is found by a fingerprint of the rules and nodes that an atom is
+// derived from; only for a new fingerprint the value is computed. States that follow each other, or
+// that are met again and again by a search, have most of their nodes in common. And what is derived
+// from an atom whose derivations have changed, but not its value (the maximum of many messages
+// seldom does), is the same as before.
 #pragma once
 
 #include <array>
 #include <vector>
 
 #include "../model.hpp"
+#include "numbering.hpp"
 
 namespace planlog {
 
@@ -82,11 +86,16 @@ class Evaluation {
     struct Nodes {  // of one relation
         uint32_t dimension = 1;
         std::vector<float> values;
+        Numbering by_value;
         std::vector<Fingerprint> fingerprints;
-        std::vector<uint32_t> slots;   // open addressing
-        std::vector<uint32_t> of_row;  // none if it is out of date
+        Numbering by_fingerprint;
+        std::vector<uint32_t> of_fingerprint;
+        std::vector<uint32_t> of_row;      // none if it is not known
+        std::vector<uint8_t> is_in_doubt;  // per row
 
+        size_t count() const { return values.size() / dimension; }
         uint32_t find_or_add(const Fingerprint& fingerprint);
+        uint32_t find_or_add(const std::vector<float>& value);
     };
     struct Child {  // a positive literal over a derived relation
         uint32_t literal;
@@ -101,14 +110,17 @@ class Evaluation {
         std::vector<Child> children;
     };
 
-    void outdate(const Model& model, RelationId relation, Row row);
-    bool is_current(RelationId relation, Row row) const;
+    bool is_known(RelationId relation, Row row) const;
+    void doubt(RelationId relation, Row row);
+    void doubt_uses(const Model& model, Model::Change atom, bool is_within);
+    bool is_used(const Model& model, Model::Change atom) const;
+    void settle(const Model& model, uint32_t component);
     uint32_t node(const Model& model, RelationId relation, Row row);
     void find_nodes(const Model& model, const Component& component);
     template <class Derivations>
     void find_node(const Model& model, RelationId relation, Row row, Derivations each);
     template <class Derivations>
-    void compute(Nodes& nodes, Activation activation, Derivations each);
+    void compute(size_t size, Activation activation, Derivations each);
     const float* product(Child& child, uint32_t node);
     void begin_rule(uint32_t rule);
     void add_message(const Row* body);
@@ -123,9 +135,10 @@ class Evaluation {
     std::vector<Nodes> nodes_;       // per relation
     std::vector<bool> is_derived_;
     std::vector<Model::Change> rederived_;
-    std::vector<std::pair<RelationId, Row>> outdated_;
-    uint64_t evaluations_ = 0;  // of the model, when it was last seen
-    size_t node_count_ = 0, atom_count_ = 0;
+    std::vector<std::vector<Model::Change>> in_doubt_;  // per component
+    std::vector<uint32_t> former_;                      // nodes of those of one
+    uint64_t evaluations_ = 0;                          // of the model, when it was last seen
+    size_t fingerprint_count_ = 0, atom_count_ = 0;
     size_t computed_ = 0;
     uint64_t work_ = 0;
     // Of the value that is being computed: the present rule, its messages together, all rules.
