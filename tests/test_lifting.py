@@ -30,7 +30,7 @@ from planlog.lifting import (
 from planlog.network import Network
 from planlog.policy import Policy
 from planlog.settings import Activation, Aggregation, NetworkSettings
-from planlog.statespace import derive, expand
+from planlog.statespace import StateSpace, derive, expand
 from planlog.task import Domain, State, Task
 from planlog.template import TemplateSettings, template
 from test_evaluation_oracle import ARITIES, DOMAIN, World, make_task, programs, worlds
@@ -551,6 +551,13 @@ def test_special_rules(sharing: Sharing) -> None:
 # --- State spaces ------------------------------------------------------------------------------
 
 
+def in_any_order(space: StateSpace, seed: int) -> npt.NDArray[np.uint32]:
+    """The numbers of the states whose transitions are known."""
+    numbers = np.arange(space.expanded, dtype=np.uint32)
+    np.random.default_rng(seed).shuffle(numbers)
+    return numbers
+
+
 @examples(25)
 @given(programs(), worlds, seeds, st.sampled_from(Sharing))
 def test_states_of_spaces(text: str, world: World, seed: int, sharing: Sharing) -> None:
@@ -558,8 +565,7 @@ def test_states_of_spaces(text: str, world: World, seed: int, sharing: Sharing) 
     policy = Policy.parse(text, DOMAIN)
     task = make_task(*world.task())
     space = expand(task, limit=600)
-    numbers = np.arange(space.expanded, dtype=np.uint32)
-    np.random.default_rng(seed).shuffle(numbers)
+    numbers = in_any_order(space, seed)
     outputs = action_relations(policy)
     builder = CircuitBuilder(policy, sharing)
     told: list[int] = []
@@ -600,8 +606,7 @@ def test_choices_are_those_of_spaces(text: str, world: World, seed: int, sharing
     policy = Policy.parse(text, DOMAIN)
     task = make_task(*world.task())
     space = expand(task, limit=200)
-    numbers = np.arange(space.expanded, dtype=np.uint32)
-    np.random.default_rng(seed).shuffle(numbers)
+    numbers = in_any_order(space, seed)
     builder = CircuitBuilder(policy, sharing)
     builder.add_space(space, numbers)
     builder.add_choices(task, map(space.state, numbers.tolist()))

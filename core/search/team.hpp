@@ -7,8 +7,9 @@
 // is faster.
 //
 // A member of a learned policy has two improvers that take turns: one with the rules alone, and one
-// with the scores. Each does as much work as the other, in fewer expansions where scores are dear.
-// What the rules do by chance and what the scores know find different plans.
+// with the scores, which is first to begin: with the plan that the learned policy makes by itself.
+// Each does as much work as the other, in fewer expansions where scores are dear. What the rules do
+// by chance and what the scores know find different plans.
 //
 // Rounds are short while they lead to better plans, which the others are to know of soon, and get
 // longer while they do not.
