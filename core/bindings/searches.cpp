@@ -1,4 +1,5 @@
 // Better plans around a policy.
+#include "../pruning.hpp"
 #include "../search/team.hpp"
 #include "bindings.hpp"
 #include "network.hpp"
@@ -21,6 +22,15 @@ nb::list as_python(const std::vector<GroundAction>& plan) {
     nb::list result;
     for (const GroundAction& action : plan) result.append(as_python(action));
     return result;
+}
+
+std::optional<std::pair<std::vector<uint32_t>, double>> prune_plan(SharedTask& task, IdArray state,
+                                                                   const Steps& plan) {
+    check_atoms(task, state);
+    const auto pruned =
+        prune(task.task, task.atoms, {state.data(), state.size()}, as_plan(task.task, plan));
+    if (!pruned) return std::nullopt;
+    return std::pair(pruned->steps, pruned->cost);
 }
 
 class SharedImprover : public Guarded {
@@ -161,6 +171,7 @@ class SharedTeam : public Guarded {
 }  // namespace
 
 void bind_searches(nb::module_& m) {
+    m.def("prune", prune_plan, "task"_a, "state"_a, "plan"_a);
     nb::class_<SharedImprover>(m, "Improver")
         .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>,
                       std::shared_ptr<SharedNetwork>, uint64_t>(),

@@ -204,6 +204,8 @@ class Improver:
     @property
     def expansions(self) -> int: ...
 
+def prune(task: Task, state: _Ids, plan: _Plan) -> tuple[list[int], float] | None: ...
+
 class Team:
     def __init__(
         self,

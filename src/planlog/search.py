@@ -17,6 +17,7 @@ from planlog.execution import Outcome, PlanResult
 from planlog.learned import LearnedPolicy
 from planlog.parallel import available_processors
 from planlog.policy import Policy
+from planlog.pruning import pruned
 from planlog.task import Action, Task
 
 # An execution that ended so would not end better with another policy.
@@ -42,11 +43,13 @@ def improvements(
     threads: int | None = None,
     time_limit: float | None = None,
     max_expansions: int | None = None,
+    prune: bool = True,
 ) -> Iterator[PlanResult]:
     """Better and better plans, each as soon as it is found, until a limit is reached or nothing
     can cost less.
 
-    The plan may come from anywhere. Each result costs less than the one before; `seconds` counts
+    The plan may come from anywhere. Each result costs less than the one before, and than the plan
+    to begin with; both without the actions that serve nothing, if `prune` is set. `seconds` counts
     from this call, and `steps` are the expansions: actions that the search has chosen and applied,
     by all threads. By default there are as many threads as processors. Without a time limit the
     results depend on the seed, the number of threads and that of expansions only.
@@ -64,15 +67,19 @@ def improvements(
     most = sys.maxsize if max_expansions is None else max_expansions
     deadline = None if time_limit is None else start + time_limit
 
+    def as_wanted(plan: PlanResult) -> PlanResult:
+        return pruned(task, plan) if prune else plan
+
     def search() -> Iterator[PlanResult]:
         network = rules = None
         if isinstance(policy, LearnedPolicy):
             network, rules = policy.network, policy.rules.core
         team = _core.Team(task.core, policy.core, network, rules, seed % 2**64, threads)
-        team.start(task.initial.atoms, numbers(task, plan.actions))
+        team.start(task.initial.atoms, task.numbered(plan.actions))
+        cost = as_wanted(plan).cost
         try:
             while team.improve(most, deadline and deadline - time.monotonic()):
-                yield PlanResult(
+                found = PlanResult(
                     outcome=Outcome.SOLVED,
                     actions=_actions(task, team.plan()),
                     cost=team.cost,
@@ -81,19 +88,14 @@ def improvements(
                     goals_left=0,
                     seconds=time.monotonic() - start,
                 )
+                better = as_wanted(found)
+                if better.cost < cost:
+                    cost = better.cost
+                    yield better
         except _core.MissingValue as error:
             raise MissingValueError(f"an action has no cost: {error}") from None
 
     return search()
-
-
-def numbers(task: Task, actions: tuple[Action, ...]) -> list[tuple[int, list[int]]]:
-    """Actions as the core's numbers of schemas and objects."""
-    schemas = {(schema.name, schema.arity): i for i, schema in enumerate(task.domain.actions)}
-    return [
-        (schemas[name, len(arguments)], [task.object_ids[argument] for argument in arguments])
-        for name, arguments in actions
-    ]
 
 
 def _actions(task: Task, numbered: list[tuple[int, tuple[int, ...]]]) -> tuple[Action, ...]:

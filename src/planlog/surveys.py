@@ -17,7 +17,6 @@ from planlog import _core
 from planlog.execution import execute
 from planlog.learned import LearnedPolicy
 from planlog.parallel import KeepOn, map_in_order
-from planlog.search import numbers
 from planlog.settings import SurveySettings
 from planlog.statespace import OnProgress
 from planlog.task import State, Task
@@ -115,7 +114,7 @@ def _survey(
     if not way.solved:
         return None
     improver = _core.Improver(task.core, policy.core, policy.network, int(rng.integers(2**63)))
-    improver.start(start.atoms, numbers(task, way.actions))
+    improver.start(start.atoms, task.numbered(way.actions))
     most = settings.effort * improver.length
     while improver.expansions < most:
         keep_on()

@@ -205,6 +205,14 @@ class Task:
             ids.add(self.core.intern(self.domain.predicate_ids[name], row))
         return State(np.array(sorted(ids), dtype=np.uint32))
 
+    def numbered(self, actions: Iterable[Action]) -> list[tuple[int, list[int]]]:
+        """Actions as the core's numbers of schemas and objects."""
+        schemas = {(schema.name, schema.arity): i for i, schema in enumerate(self.domain.actions)}
+        return [
+            (schemas[name, len(arguments)], [self.object_ids[argument] for argument in arguments])
+            for name, arguments in actions
+        ]
+
     def object_id(self, name: str) -> int:
         try:
             return self.object_ids[name]

@@ -103,6 +103,10 @@ def experiment(
     shipped: Annotated[
         bool, typer.Option("--shipped", help="Also the models that come with Planlog.")
     ] = False,
+    prune: Annotated[
+        bool,
+        typer.Option("--prune", help="Also all policies, with plans whose every action serves."),
+    ] = False,
     improve: Annotated[
         float | None,
         typer.Option(
@@ -152,6 +156,7 @@ def experiment(
     _need_packages(bool(trained), _words(planners), cluster)
     with user_errors(as_json), catch_signals() as signals:
         from planlog.experiment import suite
+        from planlog.experiment.configurations import Pruned
         from planlog.experiment.description import describe
         from planlog.experiment.jobs import plan_jobs
         from planlog.experiment.runner import run
@@ -170,6 +175,7 @@ def experiment(
             policies = list(_policies(each, trained, shipped))
             configurations[each.domain] = [
                 *policies,
+                *(map(Pruned, policies) if prune else ()),
                 *_improved(policies, improve, improve_rules),
                 *_planners(each, _words(planners), limit, scorpion),
             ]

@@ -81,6 +81,7 @@ def plan(
             import planlog.validate  # noqa: F401 (see below)
             from planlog.execution import execute
             from planlog.model import Model
+            from planlog.pruning import pruned
             from planlog.search import improvements
             from planlog.task import Domain
 
@@ -108,11 +109,11 @@ def plan(
                 learned.rules.check_task(task)
                 remove(plan_file)
                 for result, way in _results(list(_ways(learned)), run):
-                    if result.solved and plans.add(result, way):
+                    if result.solved and plans.add(pruned(task, result), way):
                         break
-                if plans.best is not None and anytime:
+                if result is not None and plans.best is not None and anytime:
                     with suppress(MemoryError):
-                        for better in improvements(learned, task, plans.best, seed=seed, threads=1):
+                        for better in improvements(learned, task, result, seed=seed, threads=1):
                             plans.add(better, "improved")
     if plans.best is not None:
         raise typer.Exit(ExitCode.SUCCESS)

@@ -83,6 +83,9 @@ def solve(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what is drawn.")] = 0,
+    no_prune: Annotated[
+        bool, typer.Option("--no-prune", help="Keep actions that turn out to serve nothing.")
+    ] = False,
     improve: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", min=0, help="Look for better plans for this time."),
@@ -153,6 +156,7 @@ def solve(
 
             from planlog import domains  # noqa: F401 (see below)
             from planlog.execution import execute
+            from planlog.pruning import pruned
             from planlog.task import Domain
 
             if policy is None:
@@ -197,7 +201,8 @@ def solve(
                     with interrupts, interrupts.end():
                         if improving and plan_file is not None:
                             remove(plan_file)
-                        if plans.add(result, check=validate) and improving:
+                        first = result if no_prune else pruned(task, result)
+                        if plans.add(first, check=validate) and improving:
                             better = improvements(
                                 chosen,
                                 task,
@@ -206,6 +211,7 @@ def solve(
                                 threads=threads,
                                 time_limit=_least(improve, remaining(time_limit, start)),
                                 max_expansions=expansions,
+                                prune=not no_prune,
                             )
                             try:
                                 for plan in better:

@@ -74,11 +74,10 @@ Policy = Rules | Learned | Shipped
 
 
 @dataclass(frozen=True)
-class Improved(Configuration):
-    """A policy whose plan is improved, on one thread, until so long after the start of the run."""
+class Pruned(Configuration):
+    """A policy whose plan loses the actions that serve nothing."""
 
     policy: Policy
-    seconds: float
 
     @property
     def kind(self) -> str:
@@ -94,10 +93,24 @@ class Improved(Configuration):
 
     @property
     def name(self) -> str:
+        return f"{self.policy.name}-pruned"
+
+    def describe(self) -> dict[str, Any]:
+        return {**self.policy.describe(), "pruned": True}
+
+
+@dataclass(frozen=True)
+class Improved(Pruned):
+    """A policy whose plan is improved, on one thread, until so long after the start of the run."""
+
+    seconds: float
+
+    @property
+    def name(self) -> str:
         return f"{self.policy.name}-{self.seconds:g}s"
 
     def describe(self) -> dict[str, Any]:
-        return {**self.policy.describe(), "seconds": self.seconds}
+        return {**super().describe(), "seconds": self.seconds}
 
 
 @dataclass(frozen=True)

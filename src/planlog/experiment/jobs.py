@@ -17,9 +17,9 @@ from typing import Any, Self
 
 from planlog.experiment.configurations import (
     Configuration,
-    Improved,
     Learned,
     Planner,
+    Pruned,
     Shipped,
 )
 from planlog.experiment.suite import Suite
@@ -56,6 +56,11 @@ class Job:
     def improves(self) -> bool:
         """Whether a policy's plan is improved for the rest of the time."""
         return self.configuration["kind"] != Planner.kind and "seconds" in self.configuration
+
+    @property
+    def prunes(self) -> bool:
+        """Whether a policy's plans lose the actions that serve nothing."""
+        return "pruned" in self.configuration
 
     @property
     def limits(self) -> Limits:
@@ -149,7 +154,7 @@ def _jobs(
         options=options,
     )
     after = ""
-    policy = configuration.policy if isinstance(configuration, Improved) else configuration
+    policy = configuration.policy if isinstance(configuration, Pruned) else configuration
     if isinstance(policy, Learned):
         model = folder / MODELS / suite.domain / f"{policy.name}-{seed}.safetensors"
         files = dict(job.files) | {"model": _place(folder, model)}

@@ -16,6 +16,7 @@ from planlog.execution import Outcome, PlanResult, execute, format_plan, write_w
 from planlog.experiment.jobs import Job
 from planlog.model import Model, present_versions
 from planlog.policy import Policy
+from planlog.pruning import pruned
 from planlog.results import Record, Status
 from planlog.search import first_plan, improvements
 from planlog.settings import NetworkSettings, preset
@@ -116,7 +117,8 @@ def _execute(job: Job, folder: Path, policy_for: Callable[[Domain], Policy]) -> 
         )
 
     result = first_plan(policy, run) if job.improves else run(policy)
-    found = [Found(result.actions, time.monotonic() - start)] if result.solved else []
+    first = pruned(task, result) if job.prunes else result
+    found = [Found(first.actions, time.monotonic() - start)] if first.solved else []
     if found and job.improves:
         assert job.seconds is not None
         better = improvements(

@@ -42,6 +42,11 @@ class Planner:
         seconds = self.configuration.get("seconds")
         return None if seconds is None else float(seconds)
 
+    @property
+    def reworks(self) -> bool:
+        """Whether it makes something of a policy's plans: prunes them, or improves them."""
+        return self.seconds is not None or bool(self.configuration.get("pruned"))
+
 
 @dataclass(frozen=True)
 class Comparison:

@@ -171,7 +171,7 @@ def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
     others = cycle(_OTHERS)
     for label in dict.fromkeys(line.label for panel in panels for line in panel.lines):
         style = _STYLES.get(label)
-        if style is None and (same := _STYLES.get(_TIME.sub("", label))):
+        if style is None and (same := _STYLES.get(_MORE.sub("", label))):
             style = replace(same, hollow=True)
         if style is None or style in styles.values():
             style = next(others)
@@ -179,7 +179,7 @@ def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
     return styles
 
 
-_TIME = re.compile(r", [\d.e+]+ s$")
+_MORE = re.compile(r", (pruned|[\d.e+]+ s)$")
 
 
 def _bar_colours(panels: Sequence[Panel]) -> dict[str, str]:

@@ -190,7 +190,7 @@ def _time_lines(comparison: Comparison, domain: str, settings: str) -> Iterator[
     for planner in comparison.planners:
         learned = planner.family is Family.LEARNED
         other = learned and planner.network is not None and planner.settings != settings
-        if other or planner.seconds is not None:
+        if other or planner.reworks:
             continue
         times: dict[int, list[float]] = defaultdict(list)
         for task in comparison.tasks[domain]:

@@ -24,7 +24,9 @@ def planner_label(planner: Planner) -> str:
     if planner.family is Family.RULES:
         return "rules alone"
     label = _label(planner)
-    return label if planner.seconds is None else f"{label}, {planner.seconds:g} s"
+    if planner.seconds is not None:
+        return f"{label}, {planner.seconds:g} s"
+    return f"{label}, pruned" if planner.configuration.get("pruned") else label
 
 
 def _label(planner: Planner) -> str:

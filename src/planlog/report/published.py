@@ -22,7 +22,7 @@ TRAINING_SECONDS = (156, 3522)  # the quickest and the slowest training
 def published_npli(planner: Planner, domain: str) -> tuple[float, float] | None:
     """Mean and standard deviation that the paper reports; None if it does not."""
     domain = _OTHER_NAMES.get(domain, domain)
-    if domain not in _DOMAINS or planner.seconds is not None:
+    if domain not in _DOMAINS or planner.reworks:
         return None
     row = None
     if planner.family is Family.LEARNED and planner.network is not None:
