@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from planlog import _core
 from planlog.errors import MissingValueError
@@ -48,11 +49,11 @@ def improvements(
     """Better and better plans, each as soon as it is found, until a limit is reached or nothing
     can cost less.
 
-    The plan may come from anywhere. Each result costs less than the one before, and than the plan
-    to begin with; both without the actions that serve nothing, if `prune` is set. `seconds` counts
-    from this call, and `steps` are the expansions: actions that the search has chosen and applied,
-    by all threads. By default there are as many threads as processors. Without a time limit the
-    results depend on the seed, the number of threads and that of expansions only.
+    The plan may come from anywhere. Each result costs less than the one before, and the first less
+    than this plan; with `prune` they have no actions that serve nothing. `seconds` counts from this
+    call, and `steps` are the expansions: actions that the search has chosen and applied, by all
+    threads. By default there are as many threads as processors. Without a time limit the results
+    depend on the seed, the number of threads and that of expansions only.
 
     Raises ValueError if there is no plan to begin with, and MissingValueError if the policy derives
     an action whose cost the task does not give. KeyboardInterrupt ends the search.
@@ -67,19 +68,16 @@ def improvements(
     most = sys.maxsize if max_expansions is None else max_expansions
     deadline = None if time_limit is None else start + time_limit
 
-    def as_wanted(plan: PlanResult) -> PlanResult:
-        return pruned(task, plan) if prune else plan
-
     def search() -> Iterator[PlanResult]:
         network = rules = None
         if isinstance(policy, LearnedPolicy):
             network, rules = policy.network, policy.rules.core
         team = _core.Team(task.core, policy.core, network, rules, seed % 2**64, threads)
-        team.start(task.initial.atoms, task.numbered(plan.actions))
-        cost = as_wanted(plan).cost
+        team.start(task.initial.atoms, task.numbered(plan.actions))  # which checks the plan
+        yield replace(plan, steps=0, seconds=time.monotonic() - start)
         try:
             while team.improve(most, deadline and deadline - time.monotonic()):
-                found = PlanResult(
+                yield PlanResult(
                     outcome=Outcome.SOLVED,
                     actions=_actions(task, team.plan()),
                     cost=team.cost,
@@ -88,14 +86,19 @@ def improvements(
                     goals_left=0,
                     seconds=time.monotonic() - start,
                 )
-                better = as_wanted(found)
-                if better.cost < cost:
-                    cost = better.cost
-                    yield better
         except _core.MissingValue as error:
             raise MissingValueError(f"an action has no cost: {error}") from None
 
-    return search()
+    found = (pruned(task, result) for result in search()) if prune else search()
+    return _cheaper_and_cheaper(found, plan.cost)
+
+
+def _cheaper_and_cheaper(plans: Iterator[PlanResult], cost: float) -> Iterator[PlanResult]:
+    """Of the plans, each that costs less than all before, and less than this."""
+    for plan in plans:
+        if plan.cost < cost:
+            cost = plan.cost
+            yield plan
 
 
 def _actions(task: Task, numbered: list[tuple[int, tuple[int, ...]]]) -> tuple[Action, ...]:

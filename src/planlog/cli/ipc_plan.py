@@ -109,7 +109,8 @@ def plan(
                 learned.rules.check_task(task)
                 remove(plan_file)
                 for result, way in _results(list(_ways(learned)), run):
-                    if result.solved and plans.add(pruned(task, result), way):
+                    first = result if anytime else pruned(task, result)
+                    if first.solved and plans.add(first, way):
                         break
                 if result is not None and plans.best is not None and anytime:
                     with suppress(MemoryError):

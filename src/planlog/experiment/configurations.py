@@ -74,8 +74,8 @@ Policy = Rules | Learned | Shipped
 
 
 @dataclass(frozen=True)
-class Pruned(Configuration):
-    """A policy whose plan loses the actions that serve nothing."""
+class Reworked(Configuration):
+    """A policy, and what is made of its plans."""
 
     policy: Policy
 
@@ -91,6 +91,11 @@ class Pruned(Configuration):
     def seeded(self) -> bool:
         return self.policy.seeded
 
+
+@dataclass(frozen=True)
+class Pruned(Reworked):
+    """Plans that lose the actions that serve nothing."""
+
     @property
     def name(self) -> str:
         return f"{self.policy.name}-pruned"
@@ -100,8 +105,8 @@ class Pruned(Configuration):
 
 
 @dataclass(frozen=True)
-class Improved(Pruned):
-    """A policy whose plan is improved, on one thread, until so long after the start of the run."""
+class Improved(Reworked):
+    """Plans that are improved, on one thread, until so long after the start of the run."""
 
     seconds: float
 
@@ -110,7 +115,7 @@ class Improved(Pruned):
         return f"{self.policy.name}-{self.seconds:g}s"
 
     def describe(self) -> dict[str, Any]:
-        return {**super().describe(), "seconds": self.seconds}
+        return {**self.policy.describe(), "seconds": self.seconds}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from planlog.experiment.configurations import (
     Configuration,
     Learned,
     Planner,
-    Pruned,
+    Reworked,
     Shipped,
 )
 from planlog.experiment.suite import Suite
@@ -59,7 +59,7 @@ class Job:
 
     @property
     def prunes(self) -> bool:
-        """Whether a policy's plans lose the actions that serve nothing."""
+        """Whether a policy's plan loses the actions that serve nothing."""
         return "pruned" in self.configuration
 
     @property
@@ -154,7 +154,7 @@ def _jobs(
         options=options,
     )
     after = ""
-    policy = configuration.policy if isinstance(configuration, Pruned) else configuration
+    policy = configuration.policy if isinstance(configuration, Reworked) else configuration
     if isinstance(policy, Learned):
         model = folder / MODELS / suite.domain / f"{policy.name}-{seed}.safetensors"
         files = dict(job.files) | {"model": _place(folder, model)}
