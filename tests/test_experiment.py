@@ -22,10 +22,12 @@ from marked_processes import MARK, alive
 from planlog import domains
 from planlog.cli import main
 from planlog.experiment import suite
-from planlog.experiment.configurations import Improved, Learned, Rules, Shipped
+from planlog.experiment.configurations import Improved, Learned, Pruned, Rules, Shipped
 from planlog.experiment.jobs import is_done, plan_jobs
+from planlog.metrics import compare
 from planlog.model import Model
 from planlog.processes import Limits
+from planlog.report.naming import planner_label
 from planlog.results import Family, Record, RecordFile, ResultsError, Status, read_records
 from planlog.validate import validate_files
 from waiting import wait_until
@@ -153,6 +155,37 @@ def test_settings_with_values_of_their_own(ipc: Path, tmp_path: Path) -> None:
     assert learned[0].planner.endswith(text)
     (file,) = (tmp_path / "models").rglob("*.safetensors")
     assert Model.read(file).template.over_derived
+
+
+def test_plans_are_pruned(tmp_path: Path) -> None:
+    place = tmp_path / "ipc" / "rover"
+    (place / "testing_easy").mkdir(parents=True)
+    shutil.copy(domains.path("rover") / "domain.pddl", place)
+    sizes = {"rovers": 2, "waypoints": 6, "cameras": 6, "objectives": 6}
+    for file, text in domains.generate("rover", seed=1, count=2, sizes=sizes):
+        (place / "testing_easy" / file).write_text(text)
+    out = tmp_path / "out"
+    arguments = ("--tasks", place, "-o", out, "--layers", "none", "--planners", "none",
+                 "--seeds", "2", "--shipped", "--prune")  # fmt: skip
+    assert experiment(*arguments) == 0
+    records = {(r.planner, r.task, r.seed): r for r in read_records(out)}
+    assert Counter(planner for planner, _, _ in records) == {
+        "rules": 4, "rules-pruned": 4, "shipped": 2, "shipped-pruned": 2
+    }  # fmt: skip
+    saved = [
+        records[planner.removesuffix("-pruned"), task, seed].cost - record.cost
+        for (planner, task, seed), record in records.items()
+        if planner.endswith("-pruned")
+    ]
+    assert min(saved) >= 0
+    assert max(saved) > 0
+    labels = {p.name: planner_label(p) for p in compare(records.values()).planners}
+    assert labels == {
+        "rules": "rules alone",
+        "rules-pruned": "rules, pruned",
+        "shipped": "shipped model",
+        "shipped-pruned": "shipped model, pruned",
+    }
 
 
 def test_plans_are_improved_for_a_while(tmp_path: Path) -> None:
@@ -492,9 +525,9 @@ def test_what_is_improved_needs_no_training_of_its_own(ipc: Path, tmp_path: Path
     network = Learned(1, 8, "paper")
     greedy = numbers(tmp_path, tasks, network)
     alone = numbers(tmp_path, tasks, Improved(network, 10))
-    both = numbers(tmp_path, tasks, network, Improved(network, 10), Improved(network, 20))
+    both = numbers(tmp_path, tasks, network, Improved(network, 10), Pruned(network))
     name = "lrnn-1-8-paper"
-    assert {planner for planner, _ in both} == {name, f"{name}-10s", f"{name}-20s"}
+    assert {planner for planner, _ in both} == {name, f"{name}-10s", f"{name}-pruned"}
     assert both.items() >= greedy.items() | alone.items()
     assert greedy[name, ""] == alone[name, ""]
     assert len(both) == 1 + 3 * 3
