@@ -9,7 +9,6 @@ namespace planlog {
 // --- Derivations -------------------------------------------------------------
 
 void Model::insert(uint32_t r, const uint32_t* match) {
-    ++changed_;
     const RuleData& rule = rules_[r];
     const size_t body_size = rule.query.body.size();
     const ObjectId* binding = match + body_size;
@@ -71,7 +70,6 @@ void Model::insert(uint32_t r, const uint32_t* match) {
 }
 
 void Model::remove(uint32_t r, Slot slot) {
-    ++changed_;
     const RuleData& rule = rules_[r];
     Pool& pool = pools_[r];
     uint32_t* derivation = pool.data.data() + size_t{slot} * pool.stride;

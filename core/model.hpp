@@ -131,7 +131,6 @@ class Model {
         changes.swap(rederived_);
     }
     uint64_t evaluations() const { return evaluations_; }
-    uint64_t changed() const { return changed_; }  // derivations that were added or removed
     uint32_t index_of_true_rows(RelationId id) { return relations_[index(id)].index_on(0); }
     // The row of a state atom, true or false.
     Row row(PredicateId predicate, const ObjectId* values) {
@@ -269,7 +268,6 @@ class Model {
     std::vector<uint32_t> matches_;
     std::vector<Change> queue_;
     bool is_tracking_ = false;
-    uint64_t changed_ = 0;
     std::vector<Change> rederived_;
     uint64_t evaluations_ = 0;
     uint64_t stamp_ = 0;

@@ -290,7 +290,7 @@ def test_after_an_interrupt_the_best_plan_is_there_and_the_search_can_go_on() ->
         (schemas[action.name], [task.object_ids[name] for name in action.arguments])
         for action in first.actions
     ]
-    team = _core.Team(task.core, rules.core, None, None, 0, 2)
+    team = _core.Team(task.core, rules.core, None, 0, 2)
     team.start(task.initial.atoms, numbers)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -94,19 +94,13 @@ class SharedImprover : public Guarded {
 class SharedTeam : public Guarded {
   public:
     SharedTeam(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program,
-               std::shared_ptr<SharedNetwork> network, std::shared_ptr<SharedProgram> rules,
-               uint64_t seed, size_t size)
-        : task_(std::move(task)),
-          program_(std::move(program)),
-          network_(std::move(network)),
-          rules_(std::move(rules)) {
+               std::shared_ptr<SharedNetwork> network, uint64_t seed, size_t size)
+        : task_(std::move(task)), program_(std::move(program)), network_(std::move(network)) {
         check_same_domain(*task_, *program_);
-        if (rules_) check_same_domain(*task_, *rules_);
         if (size == 0) throw nb::value_error("there must be one improver at least");
         nb::gil_scoped_release unlocked;
         team_.emplace(task_->task, task_->atoms, program_->program,
-                      network_ ? &network_->network : nullptr, rules_ ? &rules_->program : nullptr,
-                      seed, size);
+                      network_ ? &network_->network : nullptr, seed, size);
     }
 
     void start(IdArray state, const Steps& plan) {
@@ -163,7 +157,6 @@ class SharedTeam : public Guarded {
     std::shared_ptr<SharedTask> task_;
     std::shared_ptr<SharedProgram> program_;
     std::shared_ptr<SharedNetwork> network_;
-    std::shared_ptr<SharedProgram> rules_;
     std::optional<Team> team_;
     bool started_ = false;
 };
@@ -187,9 +180,8 @@ void bind_searches(nb::module_& m) {
         .def_prop_ro("expansions", &SharedImprover::expansions);
     nb::class_<SharedTeam>(m, "Team")
         .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>,
-                      std::shared_ptr<SharedNetwork>, std::shared_ptr<SharedProgram>, uint64_t,
-                      size_t>(),
-             "task"_a, "program"_a, "network"_a.none(), "rules"_a.none(), "seed"_a, "size"_a)
+                      std::shared_ptr<SharedNetwork>, uint64_t, size_t>(),
+             "task"_a, "program"_a, "network"_a.none(), "seed"_a, "size"_a)
         .def("start", &SharedTeam::start, "state"_a, "plan"_a)
         .def("improve", &SharedTeam::improve, "expansions"_a, "seconds"_a.none())
         .def("plan", &SharedTeam::plan)

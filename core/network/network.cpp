@@ -320,7 +320,6 @@ void Evaluation::find_node(const Model& model, RelationId relation, Row row, Der
     ++computed_;
     Fingerprint fingerprint{};
     each([&](uint32_t rule, const Row* body) {
-        ++work_;
         Fingerprint message{rule + 1, ~uint64_t{rule}};
         for (const Child& child : rules_[rule_of_[rule]].children) {
             const uint32_t used = node(model, child.relation, body[child.literal]);
@@ -359,7 +358,6 @@ void Evaluation::compute(size_t size, Activation activation, Derivations each) {
             last = rule;
         }
         add_message(body);
-        ++work_;
     });
     if (last != none) end_rule();
     activate(activation, total_.data(), total_.size());

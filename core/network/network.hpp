@@ -78,7 +78,6 @@ class Evaluation {
     // The value of a true atom of a derived relation.
     const float* value(const Model& model, RelationId relation, Row row);
     size_t computed() const { return computed_; }  // atoms looked at since the last update
-    uint64_t work() const { return work_; }        // derivations looked at
 
   private:
     // Of the rules and nodes that an atom is derived from, in any order.
@@ -140,7 +139,6 @@ class Evaluation {
     uint64_t evaluations_ = 0;                          // of the model, when it was last seen
     size_t fingerprint_count_ = 0, atom_count_ = 0;
     size_t computed_ = 0;
-    uint64_t work_ = 0;
     // Of the value that is being computed: the present rule, its messages together, all rules.
     uint32_t rule_ = 0;
     size_t message_count_ = 0;

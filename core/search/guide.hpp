@@ -27,10 +27,6 @@ class Guide {
     // What the network makes of the present state; there must be one.
     Evaluation& evaluation() { return *evaluation_; }
     const Evaluation& evaluation() const { return *evaluation_; }
-    // Derivations that were added, removed or looked at: takes time roughly in proportion.
-    uint64_t work() const {
-        return walk_.model().changed() + (evaluation_ ? evaluation_->work() : 0);
-    }
     // The derived actions of the present state with their scores, in any order. They are valid
     // until the walk goes on.
     const std::vector<ScoredAction>& scored();

@@ -23,14 +23,14 @@ Improver::Improver(const Task& task, AtomTable& atoms, const Program& program,
       first_with_(task.domain->actions.size()),
       parity_(task.domain->predicates.size()) {}
 
-void Improver::start(std::span<const AtomId> state, const std::vector<GroundAction>& plan) {
+void Improver::start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
+                     double noise) {
     guide_.walk().start(state);
     plan_.clear();
     changes_.clear();
     base_ = 0;
-    is_new_ = true;
+    if (guide_.has_scores()) first_noise_ = noise;
     adopt(plan);
-    work_before_ = guide_.work();
 }
 
 // --- The plan ------------------------------------------------------------------
@@ -181,9 +181,9 @@ Improver::Manner Improver::draw_manner(size_t step) {
 }
 
 bool Improver::improve() {
-    if (std::exchange(is_new_, false) && guide_.has_scores() && !plan_.empty()) {
+    if (const auto noise = std::exchange(first_noise_, {}); noise && !plan_.empty()) {
         go_to(0);
-        const auto cost = complete(0, std::nullopt, {0, SIZE_MAX, 0, random_(), false});
+        const auto cost = complete(0, std::nullopt, {0, SIZE_MAX, *noise, random_(), false});
         return cost && take_over(0, *cost);
     }
     const auto step = draw_step();

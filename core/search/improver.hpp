@@ -34,8 +34,10 @@ class Improver {
     Improver(const Task& task, AtomTable& atoms, const Program& program, const Network* network,
              uint64_t seed);
 
-    // The plan must lead from the state to a goal; std::invalid_argument if it does not.
-    void start(std::span<const AtomId> state, const std::vector<GroundAction>& plan);
+    // The plan must lead from the state to a goal; std::invalid_argument if it does not. The noise
+    // is that of the first trial.
+    void start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
+               double noise = 0);
     // Takes another plan for the same state.
     void adopt(const std::vector<GroundAction>& plan);
     // Draws a trial and makes it; whether the plan costs less then.
@@ -56,8 +58,6 @@ class Improver {
     double cost() const { return cost_; }
     std::vector<AtomId> state(size_t step);
     uint64_t expansions() const { return expansions_; }  // actions that were chosen and applied
-    uint64_t work() const { return guide_.work() - work_before_; }  // since the start
-    bool is_new() const { return is_new_; }                         // no trial was made
     // What is set to true, perhaps by another thread, makes work end early.
     void watch(const std::atomic<bool>& stop) { stop_ = &stop; }
 
@@ -97,8 +97,7 @@ class Improver {
     std::mt19937_64 random_;
     const std::atomic<bool>* stop_ = nullptr;
     uint64_t expansions_ = 0;
-    uint64_t work_before_ = 0;
-    bool is_new_ = true;
+    std::optional<double> first_noise_;  // of the trial that is to be the first
 
     std::vector<Step> plan_;
     double cost_ = 0;

@@ -1,4 +1,4 @@
-// Several members that improve one plan at the same time, each on a thread of its own.
+// Several improvers that work on one plan at the same time, each on a thread of its own.
 //
 // They work in rounds. In a round each of them makes so many expansions, without a look at the
 // others; before the next one those whose plan costs more than the best take that one over. Those
@@ -6,10 +6,8 @@
 // depends on the seed, on how many there are and on the number of expansions, not on which thread
 // is faster.
 //
-// A member of a learned policy has two improvers that take turns: one with the rules alone, and one
-// with the scores, which is first to begin: with the plan that the learned policy makes by itself.
-// Each does as much work as the other, in fewer expansions where scores are dear. What the rules do
-// by chance and what the scores know find different plans.
+// The first member of a learned policy begins with what the policy does by itself, and the others
+// with what it does if it is not quite sure.
 //
 // Rounds are short while they lead to better plans, which the others are to know of soon, and get
 // longer while they do not.
@@ -28,9 +26,8 @@ class Team {
     // it throws, they end as well.
     using Poll = std::function<bool()>;
 
-    // `rules` are the program of the policy's rules alone, if there is a network.
     Team(const Task& task, AtomTable& atoms, const Program& program, const Network* network,
-         const Program* rules, uint64_t seed, size_t size);
+         uint64_t seed, size_t size);
 
     // As Improver::start.
     void start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
@@ -44,14 +41,11 @@ class Team {
     uint64_t expansions() const;
 
   private:
-    using Member = std::deque<Improver>;  // they do not move
-
-    void run(const std::function<void(Member&)>& work, const Poll& poll);
-    void work(Member& member, std::vector<GroundAction> plan, double cost, uint64_t share);
+    void run(const std::function<void(Improver&)>& work, const Poll& poll);
 
     std::atomic<bool> stop_ = false;
-    std::deque<Member> members_;
-    uint64_t round_ = 0;  // expansions of the next one, for each member's first improver
+    std::deque<Improver> members_;  // they do not move
+    uint64_t round_ = 0;            // expansions of the next one, for each member
 };
 
 }  // namespace planlog

@@ -212,7 +212,6 @@ class Team:
         task: Task,
         program: Program,
         network: Network | None,
-        rules: Program | None,
         seed: int,
         size: int,
     ) -> None: ...

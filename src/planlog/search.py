@@ -69,10 +69,8 @@ def improvements(
     deadline = None if time_limit is None else start + time_limit
 
     def search() -> Iterator[PlanResult]:
-        network = rules = None
-        if isinstance(policy, LearnedPolicy):
-            network, rules = policy.network, policy.rules.core
-        team = _core.Team(task.core, policy.core, network, rules, seed % 2**64, threads)
+        network = policy.network if isinstance(policy, LearnedPolicy) else None
+        team = _core.Team(task.core, policy.core, network, seed % 2**64, threads)
         team.start(task.initial.atoms, task.numbered(plan.actions))  # which checks the plan
         yield replace(plan, steps=0, seconds=time.monotonic() - start)
         try:
