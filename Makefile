@@ -22,7 +22,8 @@ path := PATH="$(abspath $(bin)):$$PATH"
 # Tests of the core that the sanitizers watch; the whole suite would take too long under them.
 sanitized_tests ?= $(wildcard $(addprefix tests/test_, execution.py evaluation_oracle.py graph.py \
                      inference.py labels.py lifting.py pddl_errors.py pddl_fuzz.py \
-                     policies_clingo.py search.py statespace.py successors_oracle.py walk.py))
+                     policies_clingo.py pruning.py search.py statespace.py successors_oracle.py \
+                     walk.py))
 
 .PHONY: help demo test lint format sanitize models benchmark clean
 

@@ -31,6 +31,7 @@ class Sizes:
     states: int  # that a state space has at most
     sample: int  # states on which NeuraLogic is measured
     sample_epochs: int
+    training: str  # settings of `planlog train`
     models: tuple[str, ...]  # domains to train a model for
     score_sizes: dict[str, dict[str, int]]  # of the tasks in which steps are scored
 
@@ -46,6 +47,7 @@ FULL = Sizes(
     # With fewer, more of it stays in the processor's caches than with all states.
     sample=4000,
     sample_epochs=12,
+    training="default",
     models=domains.names(),
     score_sizes={
         "blocksworld": {"blocks": 150},
@@ -63,6 +65,7 @@ QUICK = Sizes(
     states=100,
     sample=3,
     sample_epochs=2,
+    training="small",
     models=("ferry",),
     score_sizes={"blocksworld": {"blocks": 8}, "ferry": {"cars": 3, "locations": 3}},
 )

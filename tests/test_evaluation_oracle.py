@@ -254,7 +254,7 @@ def test_maintained_model_equals_model_from_scratch(text: str, world: World) -> 
     assert_same(policy, twin)  # a copy does not follow
 
 
-@thorough
+@settings(thorough, max_examples=max(1, EXAMPLES // 4))
 @given(programs(), worlds)
 def test_many_states_in_one_call(text: str, world: World) -> None:
     policy = Policy.parse(text, DOMAIN)
