@@ -15,7 +15,7 @@ from planlog.task import Task
 
 def pruned(task: Task, result: PlanResult) -> PlanResult:
     """The plan with those actions only that make something true or false which the goal or a later
-    one of them needs. It takes time in proportion to the length of the plan.
+    one of them needs.
 
     The result is the same if it is no plan, or if actions or the goal depend on derived predicates
     or have conditional effects.

@@ -105,7 +105,7 @@ def experiment(
     ] = False,
     prune: Annotated[
         bool,
-        typer.Option("--prune", help="Also all policies, with plans whose every action serves."),
+        typer.Option("--prune", help="Also the plans of all policies without needless actions."),
     ] = False,
     improve: Annotated[
         float | None,

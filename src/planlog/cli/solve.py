@@ -201,6 +201,7 @@ def solve(
                     with interrupts, interrupts.end():
                         if improving and plan_file is not None:
                             remove(plan_file)
+                        # The search begins with pruning, if that is wanted.
                         first = result if improving or no_prune else pruned(task, result)
                         if plans.add(first, check=validate) and improving:
                             better = improvements(
