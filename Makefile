@@ -8,8 +8,8 @@ SANITIZED ?= $(VENV)-sanitize
 
 bin := $(VENV)/bin
 pip := -m pip --disable-pip-version-check -qq install
-sources := pyproject.toml CMakeLists.txt $(wildcard core/*.[ch]pp core/*/*.[ch]pp)
-cpp := $(wildcard core/*.[ch]pp core/*/*.[ch]pp)
+sources := pyproject.toml CMakeLists.txt $(wildcard core/*/*.[ch]pp)
+cpp := $(wildcard core/*/*.[ch]pp)
 # The tools of the build come from the environment itself, so that every build after the
 # first only compiles what has changed. The package is installed in editable mode: changes of
 # Python files need no new installation.
@@ -20,25 +20,33 @@ torch := torch==2.13.0
 path := PATH="$(abspath $(bin)):$$PATH"
 
 # Tests of the core that the sanitizers watch; the whole suite would take too long under them.
-sanitized_tests ?= $(wildcard $(addprefix tests/test_, execution.py evaluation_oracle.py graph.py \
-                     inference.py labels.py lifting.py pddl_errors.py pddl_fuzz.py \
-                     policies_clingo.py pruning.py search.py statespace.py successors_oracle.py \
-                     walk.py))
+# They reach every folder of core/.
+sanitized_tests ?= tests/pddl/test_errors.py tests/pddl/test_fuzz.py \
+  tests/datalog/test_evaluation_oracle.py tests/policy tests/statespace \
+  tests/network/test_circuit.py tests/network/test_inference.py tests/search
 
-.PHONY: help demo test lint format sanitize models benchmark clean
+.PHONY: help demo check test lint coverage format sanitize development-page screenshot models \
+        benchmark clean
 
 help:
 	@echo "make demo       solve tasks of each domain with rules, then learn to solve them well"
-	@echo "make test       check style and types, build without warnings, run all tests"
+	@echo "make check      for daily work: style, types, quick tests; under three minutes"
+	@echo "make test       everything: also slow tests and the sanitizers; what CI runs"
 	@echo "make lint       only check style and types"
+	@echo "make coverage   run the quick tests and report line coverage of the Python code"
 	@echo "make format     bring all sources into the common form"
 	@echo "make sanitize   run the tests of the core under the address and UB sanitizers"
+	@echo "make development-page, make screenshot   regenerate parts of the documentation"
 	@echo "make models     train the models that come with the domains"
 	@echo "make benchmark  measure the speed against other implementations"
 	@echo "make clean      remove everything that the others have made"
 
 demo: $(VENV)/.installed
 	@$(bin)/planlog demo
+
+# The tier for daily work: no test marked slow, and a tenth of the random examples.
+check: lint
+	PLANLOG_TEST_PROFILE=quick $(bin)/python -m pytest -q -n 2 --dist worksteal -m "not slow"
 
 # The tests come last, so that their closing line is the end of the output.
 test: lint sanitize $(VENV)/.dev
@@ -49,6 +57,19 @@ lint: $(VENV)/.dev
 	$(bin)/ruff format --check .
 	$(bin)/clang-format --dry-run -Werror $(cpp)
 	$(bin)/mypy
+	$(bin)/lint-imports --no-cache
+	$(bin)/codespell $$(git ls-files '*.md' '*.py' '*.[ch]pp' '*.toml' '*.cff' Makefile)
+
+# The tests start commands in processes of their own, which are not measured.
+coverage: $(VENV)/.dev
+	PLANLOG_TEST_PROFILE=quick $(bin)/python -m pytest -q -n 2 --dist worksteal -m "not slow" \
+	  --cov --cov-report=term --cov-report=html:build/coverage
+
+development-page: $(VENV)/.installed
+	$(bin)/python tools/development_page.py
+
+screenshot: $(VENV)/.installed
+	$(bin)/python tools/screenshot.py
 
 format: $(VENV)/.dev
 	$(bin)/ruff check --fix .
@@ -62,10 +83,10 @@ sanitize: $(SANITIZED)/.installed
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) \
 	            $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PLANLOG_TEST_PROFILE=sanitize \
-	$(SANITIZED)/bin/python -m pytest -q -n 2 -m "not slow" $(sanitized_tests)
+	$(SANITIZED)/bin/python -m pytest -q -n 2 $(sanitized_tests)
 
 # The models that come with Planlog: the default training on generated tasks.
-domain_models := $(addprefix model-, blocksworld ferry rover satellite)
+domain_models := $(patsubst src/planlog/domains/%/policy.dl, model-%, $(wildcard src/planlog/domains/*/policy.dl))
 models: $(domain_models)
 $(domain_models): model-%: $(VENV)/.installed
 	@rm -rf build/tasks-$*

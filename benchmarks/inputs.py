@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from planlog import domains
-from planlog.policy import Policy
-from planlog.task import Domain
+from planlog.pddl.task import Domain
+from planlog.policy.policy import Policy
 
 LARGEST = {
     "blocksworld": {"blocks": 488},

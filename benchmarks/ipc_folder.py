@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from planlog import Domain, Outcome, PlanlogError, Policy, domains, execute
-from planlog.validate import validate
+from planlog.validation import validate
 
 
 @dataclass

@@ -17,16 +17,15 @@ import numpy as np
 
 from inputs import Sizes, best, described, generated, setting
 from planlog import domains
-from planlog.labels import PAPER_STATES, Labels, label, select_training
-from planlog.learned import LearnedPolicy, weight_shapes
-from planlog.lifting import action_relations, structure_of
-from planlog.model import Model
-from planlog.policy import Policy
-from planlog.preconditions import WrittenOut
-from planlog.rules import Literal, Relation, Source
-from planlog.settings import PRESETS, NetworkSettings
-from planlog.task import Domain, State, Task
-from planlog.template import TemplateSettings, template
+from planlog.datalog import Literal, Relation, Source
+from planlog.network.learned_policy import LearnedPolicy, weight_shapes
+from planlog.network.model_file import Model
+from planlog.network.settings import PRESETS, NetworkSettings, TemplateSettings
+from planlog.network.structure import action_relations, structure_of
+from planlog.network.template import template
+from planlog.pddl.task import Domain, State, Task
+from planlog.policy.policy import Policy
+from planlog.statespace.labels import PAPER_STATES, Labels, label, select_training
 from plans import planlog
 from results import Process, Ratio
 
@@ -47,7 +46,7 @@ def is_missing(module: str, purpose: str) -> bool:
 
 # --- Training as in the paper, against NeuraLogic ---------------------------------------------
 
-AS_IN_THE_PAPER = TemplateSettings(layers=1), NetworkSettings(width=8), PRESETS["paper"].training
+AS_IN_THE_PAPER = PRESETS["paper"].changed(layers=1, width=8)
 
 
 def measure_training(sizes: Sizes) -> Iterator[Ratio]:
@@ -58,12 +57,12 @@ def measure_training(sizes: Sizes) -> Iterator[Ratio]:
     if shutil.which("java") is None:
         print("left out: training against neuralogic, which needs Java", file=sys.stderr)
         return
-    from planlog.learn import LearningSettings, learn
+    from planlog.learning.learn import learn
 
     name = "blocksworld"
     domain, rules = setting(name)
     limits = {"limit": sizes.states, "max_states": PAPER_STATES[name]}
-    settings = LearningSettings(*AS_IN_THE_PAPER, PRESETS["paper"].surveys, members=1, **limits)
+    settings = AS_IN_THE_PAPER.changed(**limits)
     texts = [text for _, text in domains.generate(name, seed=0, split="training")]
 
     def ours() -> float:
@@ -115,11 +114,10 @@ def trained_by_neuralogic(case: dict[str, Any]) -> dict[str, Any]:
 
 def described_template(rules: Policy) -> dict[str, Any]:
     """The rules of the network, with preconditions, and the dimensions of what they derive."""
-    layers, network, _ = AS_IN_THE_PAPER
+    layers, network = AS_IN_THE_PAPER.template, AS_IN_THE_PAPER.network
     policy = template(rules, layers)
     assert policy.program is not None
-    written_out = WrittenOut(policy)
-    program = [written_out(rule) for rule in policy.program.rules]
+    program = policy.program.rules
 
     def parts(literal: Literal) -> list[object]:
         # It takes rules without variables for facts, so an atom without arguments gets one.
@@ -159,7 +157,7 @@ def sample(labels: list[Labels], number: int) -> list[list[Any]]:
 
 def facts(task: Task, state: State) -> list[tuple[str, list[str]]]:
     """The state's atoms, the goal's, those of both by their status, and objects by their types."""
-    true, goal = set(task.atoms(state, static=True)), set(task.goals)
+    true, goal = {*state.atoms, *task.static_atoms}, set(task.goal_atoms)
     parents = {kind.name: kind.parent for kind in task.domain.types}
     found = []
     for item, kind in task.objects.items():
@@ -175,8 +173,8 @@ def facts(task: Task, state: State) -> list[tuple[str, list[str]]]:
         (Source.ACHIEVED_NONGOAL, true - goal),
     ):
         for atom in sorted(atoms):
-            name, *row = atom.strip("()").split()
-            found.append((symbol(Relation(name, len(row), source)), row or ["nothing"]))
+            relation = Relation(atom.name, len(atom.arguments), source)
+            found.append((symbol(relation), list(atom.arguments) or ["nothing"]))
     return found
 
 

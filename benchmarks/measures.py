@@ -15,11 +15,11 @@ import numpy as np
 
 from inputs import Sizes, best, generated, setting, timed
 from planlog import domains
-from planlog.execution import execute
-from planlog.labels import label
-from planlog.policy import Policy
-from planlog.statespace import StateSpace, expand
-from planlog.task import Action, Domain, State, Task
+from planlog.pddl.task import Action, Domain, State, Task
+from planlog.policy.execution import execute
+from planlog.policy.policy import Policy
+from planlog.statespace.labels import label
+from planlog.statespace.space import StateSpace, expand
 from results import Budget, Ratio
 
 SECONDS_FOR_SPACES = 2
@@ -84,13 +84,12 @@ BLOCKSWORLD_ACTIONS = {"pickup": 1, "putdown": 1, "stack": 2, "unstack": 2}
 
 def facts_for_clingo(task: Task, state: State) -> str:
     """The state's atoms, the goal's, and those of the goal by whether they are achieved."""
-    true, goal = set(task.atoms(state, static=True)), set(task.goals)
+    true, goal = {*state.atoms, *task.static_atoms}, set(task.goal_atoms)
     lines = []
     for atoms, suffix in ((true, ""), (goal, "_goal"), (goal & true, "_ag"), (goal - true, "_ug")):
         for atom in sorted(atoms):
-            name, *arguments = atom.strip("()").split()
-            row = f"({', '.join(arguments)})" if arguments else ""
-            lines.append(f"{name.replace('-', '_')}{suffix}{row}.")
+            row = f"({', '.join(atom.arguments)})" if atom.arguments else ""
+            lines.append(f"{atom.name.replace('-', '_')}{suffix}{row}.")
     return "\n".join(lines)
 
 
@@ -153,16 +152,13 @@ def measure_step(sizes: Sizes) -> Iterator[Ratio]:
     domain, policy = setting("blocksworld")
     task = domain.parse_task(generated("blocksworld", {"blocks": sizes.blocks}, seed=0))
     plan, states = states_along(policy, task)
-    numbered = [
-        (domain.action_ids[action.name], [task.object_id(name) for name in action.arguments])
-        for action in plan
-    ]
-    arrays = [state.atoms for state in states]
+    encoded = task.encode(plan)
+    arrays = [state.ids for state in states]
 
     def core_steps() -> float:
         apply = policy.start(task).core.apply
         start = time.thread_time()
-        for schema, arguments in numbered:
+        for schema, arguments in encoded:
             apply(schema, arguments)
         return time.thread_time() - start
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from inputs import LARGEST, Sizes, best, described, largest_generated, part_of, setting
 from planlog import domains
-from planlog.policy import Policy
-from planlog.task import Task
+from planlog.pddl.task import Task
+from planlog.policy.policy import Policy
 from results import Growth, Process, StepCost
 
 # Seconds and megabytes.

@@ -28,12 +28,11 @@ from rich.table import Table
 from inputs import best, generated, setting
 from learning import learned_policy, untrained_policy
 from planlog import _core
-from planlog.execution import execute
-from planlog.learned import LearnedPolicy
-from planlog.policy import Policy
-from planlog.settings import NetworkSettings
-from planlog.task import Action, State, Task
-from planlog.template import TemplateSettings
+from planlog.network.learned_policy import LearnedPolicy
+from planlog.network.settings import NetworkSettings, TemplateSettings
+from planlog.pddl.task import Action, State, Task
+from planlog.policy.execution import execute
+from planlog.policy.policy import Policy
 from speed import verdict
 
 STEPS_A_SECOND = 20_000  # with scores, on one core
@@ -85,21 +84,13 @@ class Rollouts:
     def __init__(self, policy: Policy, task: Task, begin: list[Start]) -> None:
         self.policy = policy
         self.task = task
-        actions = {action.name: i for i, action in enumerate(task.domain.actions)}
-        objects = {name: i for i, name in enumerate(task.object_names)}
-        self.begin = [
-            (
-                start.state.atoms,
-                [(actions[a.name], [objects[o] for o in a.arguments]) for a in start.plan],
-            )
-            for start in begin
-        ]
+        self.begin = [(start.state.ids, task.encode(start.plan)) for start in begin]
         self.steps = 0
 
     def __call__(self) -> float:
         """Seconds of processor time in which steps were taken."""
         network = self.policy.network if isinstance(self.policy, LearnedPolicy) else None
-        search = _core.Improver(self.task.core, self.policy.core, network, 0)
+        search = _core.PlanLocalSearch(self.task.core, self.policy.core, network, 0)
         seconds = 0.0
         for key, (state, plan) in enumerate(self.begin):
             search.start(state, plan)

@@ -16,9 +16,10 @@ import numpy as np
 import torch
 
 from planlog import Domain, Policy
-from planlog.lifting import CircuitBuilder, Sharing, structure_of
-from planlog.network import Network
-from planlog.segments import PreparedCircuit
+from planlog.learning.network import Network
+from planlog.learning.segment_ops import PreparedCircuit
+from planlog.network.circuit import CircuitBuilder, Sharing
+from planlog.network.structure import structure_of
 
 # What there is in a graph, and two rounds of messages between neighbours with one result.
 DOMAIN = Domain.parse("(define (domain graphs) (:predicates (node ?x) (edge ?x ?y)))")

@@ -9,17 +9,16 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The first examples on a busy machine may be slow, which says nothing about the code; a test
-# that really hangs is ended by pytest-timeout.
-settings.register_profile("default", deadline=None, print_blob=True)
-# Under the sanitizers everything is several times slower.
-settings.register_profile(
-    "sanitize",
-    deadline=None,
-    print_blob=True,
-    max_examples=20,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+# No deadline: on a busy machine the first examples are slow. pytest-timeout ends a test that
+# hangs. `support.profiles.examples` scales the number of examples with the profile.
+for profile, max_examples in {"default": 100, "sanitize": 20, "quick": 10}.items():
+    settings.register_profile(
+        profile,
+        deadline=None,
+        print_blob=True,
+        max_examples=max_examples,
+        suppress_health_check=[] if profile == "default" else [HealthCheck.too_slow],
+    )
 settings.load_profile(os.environ.get("PLANLOG_TEST_PROFILE", "default"))
 
 

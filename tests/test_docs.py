@@ -22,7 +22,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 # docs/rules.md is tested with the rule language.
-PAGES = [ROOT / "README.md", *sorted(set(ROOT.glob("docs/*.md")) - {ROOT / "docs/rules.md"})]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
+    *sorted(set(ROOT.glob("docs/*.md")) - {ROOT / "docs/rules.md"}),
+]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -44,6 +49,7 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_examples_run_and_print_what_they_say(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -132,6 +138,30 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+def test_every_file_that_the_bibliography_names_exists() -> None:
+    named = re.findall(r"`((?:src|core)/[^`]+)`", (ROOT / "docs/bibliography.md").read_text())
+    assert len(named) > 20
+    for file in named:
+        assert (ROOT / file).is_file(), file
+
+
+def test_the_development_page_follows_the_tree() -> None:
+    script = ROOT / "tools" / "development_page.py"
+    result = subprocess.run(
+        [sys.executable, script, "--check"], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+AMERICAN = r"\b(behavior|color|neighbor|labeled|labeling|modeled|favor|center|analyze|catalog)"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_pages_use_british_spelling(page: Path) -> None:
+    prose = re.sub(r"```.*?```|`[^`\n]*`|\*[^*]*\*", "", page.read_text(), flags=re.DOTALL)
+    assert not re.findall(AMERICAN, prose)
+
+
 def test_help_of_every_command_has_examples() -> None:
     environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
 
@@ -144,7 +174,7 @@ def test_help_of_every_command_has_examples() -> None:
             env=environment,
         ).stdout
 
-    commands = re.findall(r"^│ (\w+)  ", help_of().partition("Commands")[2], re.MULTILINE)
+    commands = re.findall(r"^  (\w+)  ", help_of().partition("Commands")[2], re.MULTILINE)
     assert {"solve", "validate", "generate", "doctor"} <= set(commands)
     for command in commands:
         assert f"planlog {command}" in help_of(command).partition("Example")[2], command

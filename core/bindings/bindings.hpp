@@ -2,7 +2,7 @@
 // with the task as arrays. Each part of it is bound by a function of its own.
 #pragma once
 
-#include "shared.hpp"
+#include "bindings/shared.hpp"
 
 namespace planlog {
 

@@ -1,8 +1,8 @@
 // The weights of a network as Python hands them over.
 #pragma once
 
-#include "../network/network.hpp"
-#include "shared.hpp"
+#include "bindings/shared.hpp"
+#include "network/network.hpp"
 
 namespace planlog {
 

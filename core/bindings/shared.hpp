@@ -14,9 +14,9 @@
 #include <chrono>
 #include <memory>
 
-#include "../program.hpp"
-#include "../state.hpp"
-#include "../walk.hpp"
+#include "datalog/program.hpp"
+#include "planning/state.hpp"
+#include "planning/walk.hpp"
 
 namespace planlog {
 

@@ -1,8 +1,8 @@
 // A state space that Python expands step by step and then reads.
 #pragma once
 
-#include "../statespace.hpp"
-#include "shared.hpp"
+#include "bindings/shared.hpp"
+#include "planning/statespace.hpp"
 
 namespace planlog {
 

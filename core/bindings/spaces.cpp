@@ -1,6 +1,6 @@
 // State spaces, and what a policy derives in them.
-#include "bindings.hpp"
-#include "space.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/space.hpp"
 
 namespace planlog {
 namespace {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "../batch.hpp"
-#include "../search/guide.hpp"
-#include "bindings.hpp"
-#include "network.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/network.hpp"
+#include "planning/batch.hpp"
+#include "search/scored_walk.hpp"
 
 namespace planlog {
 namespace {
@@ -73,14 +73,14 @@ class SharedWalk : public Guarded {
                 throw nb::value_error("actions need scores: values of dimension 1");
         }
         network_ = std::move(network);
-        guide_->attach(network_->network);
+        scored_walk_->attach(network_->network);
     }
     // The derived actions with their scores.
     nb::list scores() {
         check_network();
         std::vector<std::pair<GroundAction, float>> actions;
         guarded([&] {
-            for (const auto& [action, score] : guide_->scored())
+            for (const auto& [action, score] : scored_walk_->scored())
                 actions.emplace_back(walk().ground(action), score);
             std::sort(actions.begin(), actions.end(), [](const auto& one, const auto& other) {
                 return std::tie(one.first.action, one.first.arguments) <
@@ -100,7 +100,8 @@ class SharedWalk : public Guarded {
         check_network();
         std::optional<ActionRow> chosen;
         guarded([&] {
-            chosen = temperature ? guide_->best(key, *temperature) : guide_->best_by_name();
+            chosen =
+                temperature ? scored_walk_->best(key, *temperature) : scored_walk_->best_by_name();
         });
         if (!chosen) return std::nullopt;
         return as_python(walk().ground(*chosen));
@@ -111,18 +112,19 @@ class SharedWalk : public Guarded {
         const Network& network = network_->network;
         if (id >= network.dimensions.size()) throw nb::value_error("no such relation");
         const RelationId relation{id};
-        const Relation& of = walk().model().relation(relation);
+        const Relation& of = walk().materialization().relation(relation);
         const bool is_input = !network.derives(relation);
         const uint32_t dimension = network.dimensions[id];
         std::vector<uint32_t> objects;
         std::vector<float> values;
         guarded([&] {
-            guide_->evaluation().update(walk().model());
+            scored_walk_->inference().update(walk().materialization());
             const float one = 1;
             for (Row row : of.true_rows()) {
                 objects.insert(objects.end(), of.values(row), of.values(row) + of.arity());
-                const float* value =
-                    is_input ? &one : guide_->evaluation().value(walk().model(), relation, row);
+                const float* value = is_input ? &one
+                                              : scored_walk_->inference().value(
+                                                    walk().materialization(), relation, row);
                 values.insert(values.end(), value, value + dimension);
             }
         });
@@ -131,26 +133,29 @@ class SharedWalk : public Guarded {
             as_rows(std::move(objects), rows, of.arity()),
             nb::cast(as_array(std::move(values))).attr("reshape")(rows, dimension));
     }
-    size_t computed() const { return network_ ? guide_->evaluation().computed() : 0; }
+    size_t computed() const { return network_ ? scored_walk_->inference().computed() : 0; }
     // The rules that derive an action.
     std::vector<uint32_t> rules_of(uint32_t action, const std::vector<uint32_t>& arguments) {
         check(action, arguments);
         std::vector<uint32_t> rules;
-        const Model& model = usable().model();
-        const auto relation = model.program().find_action(ActionId(action));
+        const Materialization& materialization = usable().materialization();
+        const auto relation = materialization.program().find_action(ActionId(action));
         if (!relation) return rules;
-        const Row row = model.relation(*relation).find(arguments.data());
+        const Row row = materialization.relation(*relation).find(arguments.data());
         if (row == no_row) return rules;
-        model.derivations_of(*relation, row, [&](uint32_t rule, const Row*) {
-            if (rules.empty() || rules.back() != rule) rules.push_back(rule);
-        });
+        materialization.derivations().derivations_of({*relation, row},
+                                                     [&](uint32_t rule, const Row*) {
+                                                         if (rules.empty() || rules.back() != rule)
+                                                             rules.push_back(rule);
+                                                     });
         return rules;
     }
     Numbers state() const { return as_array(usable().state()); }
     std::vector<bool> goals_hold() const {
         std::vector<bool> result;
-        const Model& model = usable().model();
-        for (const Literal& literal : task_->task.goal) result.push_back(model.holds(literal));
+        const Materialization& materialization = usable().materialization();
+        for (const Literal& literal : task_->task.goal)
+            result.push_back(materialization.holds(literal));
         return result;
     }
     nb::int_ fingerprint() const {
@@ -159,8 +164,8 @@ class SharedWalk : public Guarded {
                         nb::int_(low));
     }
     nb::tuple snapshot() const {
-        Batch batch(usable().model());
-        batch.append(walk().model());
+        Batch batch(usable().materialization());
+        batch.append(walk().materialization());
         return as_arrays(std::move(batch));
     }
     void set_deadline(std::optional<double> seconds) { watch_.set_deadline(seconds); }
@@ -171,11 +176,11 @@ class SharedWalk : public Guarded {
             if (offsets(i) > offsets(i + 1) || offsets(i + 1) > states.size())
                 throw nb::value_error("offsets must not decrease nor pass the end");
         rebuild_if_broken();
-        Batch batch(walk().model());
+        Batch batch(walk().materialization());
         guarded([&] {
             for (size_t i = 0; i + 1 < offsets.size(); ++i) {
                 walk().start({states.data() + offsets(i), offsets(i + 1) - offsets(i)});
-                batch.append(walk().model());
+                batch.append(walk().materialization());
             }
         });
         return as_arrays(std::move(batch));
@@ -183,7 +188,7 @@ class SharedWalk : public Guarded {
     std::shared_ptr<SharedWalk> copy() const {
         usable();
         auto twin = std::make_shared<SharedWalk>(task_, program_);
-        *twin->guide_ = *guide_;
+        *twin->scored_walk_ = *scored_walk_;
         twin->network_ = network_;
         twin->install_watch();
         return twin;
@@ -196,8 +201,8 @@ class SharedWalk : public Guarded {
 
   private:
     void rebuild() {
-        guide_ = std::make_unique<Guide>(task_->task, task_->atoms, program_->program,
-                                         network_ ? &network_->network : nullptr);
+        scored_walk_ = std::make_unique<ScoredWalk>(task_->task, task_->atoms, program_->program,
+                                                    network_ ? &network_->network : nullptr);
         install_watch();
         condition_ = Condition::Ready;
     }
@@ -205,7 +210,7 @@ class SharedWalk : public Guarded {
         if (condition_ == Condition::Broken) rebuild();
     }
     void install_watch() {
-        walk().model().poll() = [this] { watch_(); };
+        walk().materialization().poll() = [this] { watch_(); };
     }
     void check(uint32_t action, const std::vector<uint32_t>& arguments) const {
         usable();
@@ -215,13 +220,13 @@ class SharedWalk : public Guarded {
         usable();
         if (!network_) throw nb::value_error("no network is attached to the walk");
     }
-    Walk& walk() { return guide_->walk(); }
-    const Walk& walk() const { return guide_->walk(); }
+    Walk& walk() { return scored_walk_->walk(); }
+    const Walk& walk() const { return scored_walk_->walk(); }
 
     std::shared_ptr<SharedTask> task_;
     std::shared_ptr<SharedProgram> program_;
     std::shared_ptr<SharedNetwork> network_;
-    std::unique_ptr<Guide> guide_;
+    std::unique_ptr<ScoredWalk> scored_walk_;
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include "circuit.hpp"
+#include "network/circuit.hpp"
 
 #include <algorithm>
 
-#include "derivation_order.hpp"
+#include "network/derivation_order.hpp"
 
 namespace planlog {
 
@@ -74,22 +74,22 @@ void Circuit::set_features(std::vector<std::optional<Features>> per_relation) {
     features_.resize(nodes_.size());
 }
 
-void Circuit::add(const Model& model, bool is_first) {
+void Circuit::add(const Materialization& materialization, bool is_first) {
     ++counts_.states;
     for (const Component& component : components_) {
         // A component has static relations only, or none.
-        if (!is_first && model.is_static(component.relations.front())) continue;
+        if (!is_first && materialization.is_static(component.relations.front())) continue;
         if (!is_derived(component.relations.front()))
-            for (RelationId relation : component.relations) read_input(model, relation);
+            for (RelationId relation : component.relations) read_input(materialization, relation);
         else if (component.recursive)
-            add_recursive(model, component);
+            add_recursive(materialization, component);
         else
-            add_component(model, component);
+            add_component(materialization, component);
     }
 }
 
-void Circuit::read_input(const Model& model, RelationId id) {
-    const Relation& relation = model.relation(id);
+void Circuit::read_input(const Materialization& materialization, RelationId id) {
+    const Relation& relation = materialization.relation(id);
     auto& nodes = nodes_of_[index(id)];
     nodes.assign(relation.row_count(), 0);
     const auto& features = features_[index(id)];
@@ -102,23 +102,23 @@ void Circuit::read_input(const Model& model, RelationId id) {
     }
 }
 
-void Circuit::add_component(const Model& model, const Component& component) {
+void Circuit::add_component(const Materialization& materialization, const Component& component) {
     const RelationId id = component.relations.front();  // not recursive: there is but one
-    const Relation& relation = model.relation(id);
+    const Relation& relation = materialization.relation(id);
     nodes_of_[index(id)].assign(relation.row_count(), none);
     for (Row row = 0; row < relation.row_count(); ++row) {
         if (!relation.is_true(row)) continue;
-        model.derivations_of(id, row, [&](uint32_t number, const Row* body) {
-            note_message(rule_of_[number], body);
-        });
+        materialization.derivations().derivations_of(
+            {id, row},
+            [&](uint32_t number, const Row* body) { note_message(rule_of_[number], body); });
         add_node(id, row);
     }
 }
 
-void Circuit::add_recursive(const Model& model, const Component& component) {
+void Circuit::add_recursive(const Materialization& materialization, const Component& component) {
     for (RelationId id : component.relations)
-        nodes_of_[index(id)].assign(model.relation(id).row_count(), none);
-    const DerivationOrder order = derivation_order(model, component, component_of_);
+        nodes_of_[index(id)].assign(materialization.relation(id).row_count(), none);
+    const DerivationOrder order = derivation_order(materialization, component, component_of_);
     for (const DerivationOrder::Atom& atom : order.atoms) {
         for (uint32_t d = atom.first; d < atom.last; ++d)
             note_message(rule_of_[order.derivations[d].rule], order.derivations[d].body);

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "../model.hpp"
+#include "datalog/materialization.hpp"
 
 namespace planlog {
 
@@ -47,7 +47,7 @@ class Circuit {
     void set_features(std::vector<std::optional<Features>> per_relation);
 
     // Adds the state that the model is at; its first state after others of another task.
-    void add(const Model& model, bool is_first);
+    void add(const Materialization& materialization, bool is_first);
     // The node of a true atom of that state.
     uint32_t node(RelationId relation, Row row) const { return nodes_of_[index(relation)][row]; }
 
@@ -89,9 +89,9 @@ class Circuit {
         std::vector<uint32_t> levels;  // above others of the same recursive component
     };
     bool is_derived(RelationId relation) const { return !deriving_[index(relation)].empty(); }
-    void read_input(const Model& model, RelationId relation);
-    void add_component(const Model& model, const Component& component);
-    void add_recursive(const Model& model, const Component& component);
+    void read_input(const Materialization& materialization, RelationId relation);
+    void add_component(const Materialization& materialization, const Component& component);
+    void add_recursive(const Materialization& materialization, const Component& component);
     void note_message(uint32_t rule, const Row* body);
     void add_node(RelationId relation, Row row);
     std::vector<std::vector<uint8_t>> needed_for(const std::vector<RelationId>& outputs) const;

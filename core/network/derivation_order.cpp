@@ -1,10 +1,10 @@
-#include "derivation_order.hpp"
+#include "network/derivation_order.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
-#include "../graph.hpp"
+#include "util/graph.hpp"
 
 namespace planlog {
 
@@ -41,13 +41,13 @@ std::vector<uint32_t> rounds_of(size_t atom_count, const std::vector<GroundRule>
 
 }  // namespace
 
-DerivationOrder derivation_order(const Model& model, const Component& component,
+DerivationOrder derivation_order(const Materialization& materialization, const Component& component,
                                  const std::vector<uint32_t>& component_of) {
     DerivationOrder result;
     std::vector<DerivationOrder::Atom> atoms;
     std::vector<std::vector<uint32_t>> numbers(component_of.size());  // per relation and row
     for (RelationId id : component.relations) {
-        const Relation& relation = model.relation(id);
+        const Relation& relation = materialization.relation(id);
         numbers[index(id)].assign(relation.row_count(), none);
         for (Row row = 0; row < relation.row_count(); ++row) {
             if (!relation.is_true(row)) continue;
@@ -60,19 +60,20 @@ DerivationOrder derivation_order(const Model& model, const Component& component,
     std::vector<uint32_t> first{0};  // rule of each atom
     std::vector<uint32_t> offsets{0}, targets;
     for (uint32_t a = 0; a < atoms.size(); ++a) {
-        model.derivations_of(atoms[a].relation, atoms[a].row, [&](uint32_t rule, const Row* rows) {
-            GroundRule& ground = rules.emplace_back(GroundRule{a, {}, {rule, rows}});
-            const auto& body = model.program().rules()[rule].body;
-            for (size_t l = 0; l < body.size(); ++l) {
-                const uint32_t relation = index(body[l].relation);
-                if (body[l].negated || relation >= component_of.size() ||
-                    component_of[relation] != own)
-                    continue;
-                ground.body.push_back(numbers[relation][rows[l]]);
-                targets.push_back(ground.body.back());
-                result.goes_round = result.goes_round || ground.body.back() == a;
-            }
-        });
+        materialization.derivations().derivations_of(
+            {atoms[a].relation, atoms[a].row}, [&](uint32_t rule, const Row* rows) {
+                GroundRule& ground = rules.emplace_back(GroundRule{a, {}, {rule, rows}});
+                const auto& body = materialization.program().rules()[rule].body;
+                for (size_t l = 0; l < body.size(); ++l) {
+                    const uint32_t relation = index(body[l].relation);
+                    if (body[l].negated || relation >= component_of.size() ||
+                        component_of[relation] != own)
+                        continue;
+                    ground.body.push_back(numbers[relation][rows[l]]);
+                    targets.push_back(ground.body.back());
+                    result.goes_round = result.goes_round || ground.body.back() == a;
+                }
+            });
         first.push_back(static_cast<uint32_t>(rules.size()));
         offsets.push_back(static_cast<uint32_t>(targets.size()));
     }

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "../model.hpp"
+#include "datalog/materialization.hpp"
 
 namespace planlog {
 
@@ -29,7 +29,7 @@ struct DerivationOrder {
 };
 
 // `component_of` has the number of each relation's component.
-DerivationOrder derivation_order(const Model& model, const Component& component,
+DerivationOrder derivation_order(const Materialization& materialization, const Component& component,
                                  const std::vector<uint32_t>& component_of);
 
 }  // namespace planlog

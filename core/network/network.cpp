@@ -1,4 +1,4 @@
-#include "network.hpp"
+#include "network/network.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "derivation_order.hpp"
+#include "network/derivation_order.hpp"
 
 namespace planlog {
 
@@ -145,14 +145,14 @@ bool Network::derives(RelationId relation) const {
     });
 }
 
-Evaluation::Evaluation(const Network& network)
+NetworkInference::NetworkInference(const Network& network)
     : network_(&network),
       components_(components(*network.program)),
       component_of_(network.dimensions.size()),
       rule_of_(network.program->rules().size(), none),
       nodes_(network.dimensions.size()),
       is_derived_(network.dimensions.size()),
-      in_doubt_(components_.size()) {
+      dirty_(components_.size()) {
     for (uint32_t c = 0; c < components_.size(); ++c)
         for (RelationId relation : components_[c].relations) component_of_[index(relation)] = c;
     for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i].dimension = network.dimensions[i];
@@ -178,79 +178,83 @@ Evaluation::Evaluation(const Network& network)
     }
 }
 
-bool Evaluation::is_known(RelationId relation, Row row) const {
+bool NetworkInference::is_known(RelationId relation, Row row) const {
     const std::vector<uint32_t>& nodes = nodes_[index(relation)].of_row;
     return row < nodes.size() && nodes[row] != none;
 }
 
-void Evaluation::update(Model& model) {
+void NetworkInference::update(Materialization& materialization) {
     computed_ = 0;
-    model.take_rederived(rederived_);
+    materialization.take_rederived(rederived_);
     if (fingerprint_count_ > most_fingerprints + 2 * atom_count_) forget();
-    if (evaluations_ != model.evaluations()) {
-        evaluations_ = model.evaluations();  // rows have other numbers now
+    if (evaluations_ != materialization.evaluations()) {
+        evaluations_ = materialization.evaluations();  // rows have other numbers now
         for (Nodes& nodes : nodes_) {
             nodes.of_row.clear();
-            nodes.is_in_doubt.clear();
+            nodes.is_dirty.clear();
         }
         atom_count_ = 0;
         return;
     }
-    for (const Model::Change& change : rederived_) doubt(change.relation, change.row);
+    for (const AtomRef& atom : rederived_) mark_dirty(atom.relation, atom.row);
     for (uint32_t c = 0; c < components_.size(); ++c)
-        if (!in_doubt_[c].empty()) settle(model, c);
+        if (!dirty_[c].empty()) recompute_dirty(materialization, c);
 }
 
-// --- Doubts ------------------------------------------------------------------
+// --- Dirty atoms -------------------------------------------------------------
 
-void Evaluation::doubt(RelationId relation, Row row) {
+void NetworkInference::mark_dirty(RelationId relation, Row row) {
     if (index(relation) >= nodes_.size() || !is_known(relation, row)) return;
-    uint8_t& is_in_doubt = nodes_[index(relation)].is_in_doubt[row];
-    if (!is_in_doubt) in_doubt_[component_of_[index(relation)]].push_back({relation, row});
-    is_in_doubt = 1;
+    uint8_t& is_dirty = nodes_[index(relation)].is_dirty[row];
+    if (!is_dirty) dirty_[component_of_[index(relation)]].push_back({relation, row});
+    is_dirty = 1;
 }
 
 // What is derived from an atom, within its component or outside of it.
-void Evaluation::doubt_uses(const Model& model, Model::Change atom, bool is_within) {
+void NetworkInference::mark_uses_dirty(const Materialization& materialization, AtomRef atom,
+                                       bool is_within) {
     const uint32_t component = component_of_[index(atom.relation)];
-    model.any_use_of(atom.relation, atom.row, [&](uint32_t rule, Row head_row) {
+    materialization.derivations().any_use_of(atom, [&](uint32_t rule, Row head_row) {
         if (rule >= rule_of_.size() || rule_of_[rule] == none) return false;
         const RelationId head = network_->program->rules()[rule].head;
-        if ((component_of_[index(head)] == component) == is_within) doubt(head, head_row);
+        if ((component_of_[index(head)] == component) == is_within) mark_dirty(head, head_row);
         return false;
     });
 }
 
 // Whether a value that is known depends on that of an atom.
-bool Evaluation::is_used(const Model& model, Model::Change atom) const {
-    return model.any_use_of(atom.relation, atom.row, [&](uint32_t rule, Row head_row) {
+bool NetworkInference::is_used(const Materialization& materialization, AtomRef atom) const {
+    return materialization.derivations().any_use_of(atom, [&](uint32_t rule, Row head_row) {
         return rule < rule_of_.size() && rule_of_[rule] != none &&
                is_known(network_->program->rules()[rule].head, head_row);
     });
 }
 
-// The atoms of a component that are in doubt, after those of all that it depends on.
-void Evaluation::settle(const Model& model, uint32_t component) {
-    std::vector<Model::Change>& atoms = in_doubt_[component];
+// The atoms of a component that are dirty, after those of all that it depends on.
+void NetworkInference::recompute_dirty(const Materialization& materialization, uint32_t component) {
+    std::vector<AtomRef>& atoms = dirty_[component];
     // Which derivations are left out where they go in a circle depends on all of it.
     if (components_[component].recursive)
-        for (size_t i = 0; i < atoms.size(); ++i) doubt_uses(model, atoms[i], true);
+        for (size_t i = 0; i < atoms.size(); ++i) mark_uses_dirty(materialization, atoms[i], true);
     former_.clear();
-    for (const Model::Change& atom : atoms) {
+    for (const AtomRef& atom : atoms) {
         Nodes& nodes = nodes_[index(atom.relation)];
         former_.push_back(std::exchange(nodes.of_row[atom.row], none));
-        nodes.is_in_doubt[atom.row] = 0;
+        nodes.is_dirty[atom.row] = 0;
     }
     for (size_t i = 0; i < atoms.size(); ++i) {
-        const Model::Change atom = atoms[i];
-        if (!model.relation(atom.relation).is_true(atom.row) || !is_used(model, atom)) continue;
-        if (node(model, atom.relation, atom.row) != former_[i]) doubt_uses(model, atom, false);
+        const AtomRef atom = atoms[i];
+        if (!materialization.relation(atom.relation).is_true(atom.row) ||
+            !is_used(materialization, atom))
+            continue;
+        if (node(materialization, atom.relation, atom.row) != former_[i])
+            mark_uses_dirty(materialization, atom, false);
     }
     atoms.clear();
 }
 
 // Gives up all nodes, so that they do not take more and more space.
-void Evaluation::forget() {
+void NetworkInference::forget() {
     for (Nodes& nodes : nodes_) {
         nodes.of_row.assign(nodes.of_row.size(), none);
         nodes.values.clear();
@@ -264,22 +268,23 @@ void Evaluation::forget() {
     fingerprint_count_ = 0;
 }
 
-const float* Evaluation::value(const Model& model, RelationId relation, Row row) {
-    const uint32_t number = node(model, relation, row);
+const float* NetworkInference::value(const Materialization& materialization, RelationId relation,
+                                     Row row) {
+    const uint32_t number = node(materialization, relation, row);
     const Nodes& nodes = nodes_[index(relation)];
     return nodes.values.data() + size_t{number} * nodes.dimension;
 }
 
 // --- Nodes -------------------------------------------------------------------
 
-uint32_t Evaluation::Nodes::find_or_add(const Fingerprint& fingerprint) {
+uint32_t NetworkInference::Nodes::find_or_add(const Fingerprint& fingerprint) {
     const uint32_t found = by_fingerprint.find_or_add(
         fingerprint[0], [&](uint32_t i) { return fingerprints[i] == fingerprint; });
     if (found == fingerprints.size()) fingerprints.push_back(fingerprint);
     return found;
 }
 
-uint32_t Evaluation::Nodes::find_or_add(const std::vector<float>& value) {
+uint32_t NetworkInference::Nodes::find_or_add(const std::vector<float>& value) {
     const uint32_t found = by_value.find_or_add(hash_of(value), [&](uint32_t i) {
         return std::memcmp(&values[size_t{i} * dimension], value.data(),
                            value.size() * sizeof(float)) == 0;
@@ -288,26 +293,29 @@ uint32_t Evaluation::Nodes::find_or_add(const std::vector<float>& value) {
     return found;
 }
 
-uint32_t Evaluation::node(const Model& model, RelationId relation, Row row) {
+uint32_t NetworkInference::node(const Materialization& materialization, RelationId relation,
+                                Row row) {
     if (!is_known(relation, row)) {
         const Component& component = components_[component_of_[index(relation)]];
         if (component.recursive)
-            find_nodes(model, component);
+            find_nodes(materialization, component);
         else
-            find_node(model, relation, row,
-                      [&](auto visit) { model.derivations_of(relation, row, visit); });
+            find_node(materialization, relation, row, [&](auto visit) {
+                materialization.derivations().derivations_of({relation, row}, visit);
+            });
     }
     return nodes_[index(relation)].of_row[row];
 }
 
 // Of all atoms of a recursive component, since they have to be put in order together.
-void Evaluation::find_nodes(const Model& model, const Component& component) {
-    const DerivationOrder order = derivation_order(model, component, component_of_);
+void NetworkInference::find_nodes(const Materialization& materialization,
+                                  const Component& component) {
+    const DerivationOrder order = derivation_order(materialization, component, component_of_);
     for (const DerivationOrder::Atom& atom : order.atoms) {
         // Which derivations are left out depends on those of the atoms that it is derived from,
         // so what is known of an atom stays true.
         if (is_known(atom.relation, atom.row)) continue;
-        find_node(model, atom.relation, atom.row, [&](auto visit) {
+        find_node(materialization, atom.relation, atom.row, [&](auto visit) {
             for (uint32_t d = atom.first; d < atom.last; ++d)
                 visit(order.derivations[d].rule, order.derivations[d].body);
         });
@@ -316,13 +324,14 @@ void Evaluation::find_nodes(const Model& model, const Component& component) {
 
 // The node of an atom whose derivations `each` visits, after those that it is derived from.
 template <class Derivations>
-void Evaluation::find_node(const Model& model, RelationId relation, Row row, Derivations each) {
+void NetworkInference::find_node(const Materialization& materialization, RelationId relation,
+                                 Row row, Derivations each) {
     ++computed_;
     Fingerprint fingerprint{};
     each([&](uint32_t rule, const Row* body) {
         Fingerprint message{rule + 1, ~uint64_t{rule}};
         for (const Child& child : rules_[rule_of_[rule]].children) {
-            const uint32_t used = node(model, child.relation, body[child.literal]);
+            const uint32_t used = node(materialization, child.relation, body[child.literal]);
             message[0] = message[0] * 0x9e3779b97f4a7c15ULL + used;
             message[1] = message[1] * 0xd6e8feb86659fd93ULL + used;
         }
@@ -338,7 +347,7 @@ void Evaluation::find_node(const Model& model, RelationId relation, Row row, Der
     if (row >= nodes.of_row.size()) {
         atom_count_ += row + 1 - nodes.of_row.size();
         nodes.of_row.resize(row + 1, none);
-        nodes.is_in_doubt.resize(row + 1, 0);
+        nodes.is_dirty.resize(row + 1, 0);
     }
     nodes.of_row[row] = nodes.of_fingerprint[number];
 }
@@ -348,7 +357,7 @@ void Evaluation::find_node(const Model& model, RelationId relation, Row row, Der
 // The value of an atom, into `total_`, of the given size. Its derivations have all their nodes by
 // now, so nothing else is computed in between.
 template <class Derivations>
-void Evaluation::compute(size_t size, Activation activation, Derivations each) {
+void NetworkInference::compute(size_t size, Activation activation, Derivations each) {
     total_.assign(size, 0);
     uint32_t last = none;
     each([&](uint32_t rule, const Row* body) {
@@ -363,7 +372,7 @@ void Evaluation::compute(size_t size, Activation activation, Derivations each) {
     activate(activation, total_.data(), total_.size());
 }
 
-const float* Evaluation::product(Child& child, uint32_t node) {
+const float* NetworkInference::product(Child& child, uint32_t node) {
     const Nodes& nodes = nodes_[index(child.relation)];
     const size_t size = child.matrix->rows;
     if (node >= child.is_known.size()) {
@@ -379,13 +388,13 @@ const float* Evaluation::product(Child& child, uint32_t node) {
     return product;
 }
 
-void Evaluation::begin_rule(uint32_t rule) {
+void NetworkInference::begin_rule(uint32_t rule) {
     rule_ = rule;
     message_count_ = 0;
     messages_.assign(rules_[rule].constant.size(), 0);
 }
 
-void Evaluation::add_message(const Row* body) {
+void NetworkInference::add_message(const Row* body) {
     RuleData& rule = rules_[rule_];
     const size_t size = rule.constant.size();
     message_ = rule.constant;
@@ -405,7 +414,7 @@ void Evaluation::add_message(const Row* body) {
         for (size_t i = 0; i < size; ++i) messages_[i] += message_[i];
 }
 
-void Evaluation::end_rule() {
+void NetworkInference::end_rule() {
     if (network_->aggregation == Aggregation::Max)
         activate(network_->message_activation, messages_.data(), messages_.size());
     if (network_->aggregation == Aggregation::Mean)

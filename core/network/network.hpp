@@ -7,9 +7,9 @@
 // and that of an input atom, of a relation that no rule of the network derives, is 1.
 //
 // Values are found when they are asked for, and kept. After a change of the model, the atoms that
-// have lost or won derivations are in doubt. Those whose values still serve others are looked at
-// again, from the bottom up, and where a value is another one now, what is derived from it is in
-// doubt as well; the others are forgotten until they are asked for. So what no action depends on is
+// have lost or won derivations are dirty. Those whose values still serve others are looked at
+// again, from the bottom up, and where a value is another one now, what is derived from it is
+// dirty as well; the others are forgotten until they are asked for. So what no action depends on is
 // not looked at, and neither is what has not changed.
 //
 // A node stands for all atoms of a relation, in any state, that have the same value, whose products
@@ -23,8 +23,8 @@
 #include <array>
 #include <vector>
 
-#include "../model.hpp"
-#include "numbering.hpp"
+#include "datalog/materialization.hpp"
+#include "util/numbering.hpp"
 
 namespace planlog {
 
@@ -69,14 +69,14 @@ struct Network {
     bool derives(RelationId relation) const;
 };
 
-class Evaluation {
+class NetworkInference {
   public:
-    explicit Evaluation(const Network& network);
+    explicit NetworkInference(const Network& network);
 
     // To be called when the model, which tracks its derivations, has changed.
-    void update(Model& model);
+    void update(Materialization& materialization);
     // The value of a true atom of a derived relation.
-    const float* value(const Model& model, RelationId relation, Row row);
+    const float* value(const Materialization& materialization, RelationId relation, Row row);
     size_t computed() const { return computed_; }  // atoms looked at since the last update
 
   private:
@@ -89,8 +89,8 @@ class Evaluation {
         std::vector<Fingerprint> fingerprints;
         Numbering by_fingerprint;
         std::vector<uint32_t> of_fingerprint;
-        std::vector<uint32_t> of_row;      // none if it is not known
-        std::vector<uint8_t> is_in_doubt;  // per row
+        std::vector<uint32_t> of_row;   // none if it is not known
+        std::vector<uint8_t> is_dirty;  // per row
 
         size_t count() const { return values.size() / dimension; }
         uint32_t find_or_add(const Fingerprint& fingerprint);
@@ -110,14 +110,15 @@ class Evaluation {
     };
 
     bool is_known(RelationId relation, Row row) const;
-    void doubt(RelationId relation, Row row);
-    void doubt_uses(const Model& model, Model::Change atom, bool is_within);
-    bool is_used(const Model& model, Model::Change atom) const;
-    void settle(const Model& model, uint32_t component);
-    uint32_t node(const Model& model, RelationId relation, Row row);
-    void find_nodes(const Model& model, const Component& component);
+    void mark_dirty(RelationId relation, Row row);
+    void mark_uses_dirty(const Materialization& materialization, AtomRef atom, bool is_within);
+    bool is_used(const Materialization& materialization, AtomRef atom) const;
+    void recompute_dirty(const Materialization& materialization, uint32_t component);
+    uint32_t node(const Materialization& materialization, RelationId relation, Row row);
+    void find_nodes(const Materialization& materialization, const Component& component);
     template <class Derivations>
-    void find_node(const Model& model, RelationId relation, Row row, Derivations each);
+    void find_node(const Materialization& materialization, RelationId relation, Row row,
+                   Derivations each);
     template <class Derivations>
     void compute(size_t size, Activation activation, Derivations each);
     const float* product(Child& child, uint32_t node);
@@ -133,10 +134,10 @@ class Evaluation {
     std::vector<uint32_t> rule_of_;  // program's number -> into `rules_`
     std::vector<Nodes> nodes_;       // per relation
     std::vector<bool> is_derived_;
-    std::vector<Model::Change> rederived_;
-    std::vector<std::vector<Model::Change>> in_doubt_;  // per component
-    std::vector<uint32_t> former_;                      // nodes of those of one
-    uint64_t evaluations_ = 0;                          // of the model, when it was last seen
+    std::vector<AtomRef> rederived_;
+    std::vector<std::vector<AtomRef>> dirty_;  // per component
+    std::vector<uint32_t> former_;             // nodes of those of one
+    uint64_t evaluations_ = 0;                 // of the model, when it was last seen
     size_t fingerprint_count_ = 0, atom_count_ = 0;
     size_t computed_ = 0;
     // Of the value that is being computed: the present rule, its messages together, all rules.

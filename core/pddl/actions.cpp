@@ -1,4 +1,4 @@
-#include "actions.hpp"
+#include "pddl/actions.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Reads the actions of a domain: parameters, precondition, effects and costs.
 #pragma once
 
-#include "conditions.hpp"
+#include "pddl/conditions.hpp"
 
 namespace planlog {
 

@@ -1,4 +1,4 @@
-#include "conditions.hpp"
+#include "pddl/conditions.hpp"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 //   (forall (y) A)      not aux(x), where aux(x) <- not A
 #pragma once
 
-#include "names.hpp"
+#include "pddl/names.hpp"
 
 namespace planlog {
 

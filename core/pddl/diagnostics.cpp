@@ -1,4 +1,4 @@
-#include "diagnostics.hpp"
+#include "pddl/diagnostics.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "pddl.hpp"
+#include "pddl/pddl.hpp"
 
 namespace planlog {
 

@@ -1,4 +1,4 @@
-#include "names.hpp"
+#include "pddl/names.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -5,8 +5,8 @@
 #include <optional>
 #include <unordered_set>
 
-#include "../domain.hpp"
-#include "sexpr.hpp"
+#include "pddl/domain.hpp"
+#include "pddl/sexpr.hpp"
 
 namespace planlog {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../domain.hpp"
+#include "pddl/domain.hpp"
 
 namespace planlog {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "actions.hpp"
-#include "conditions.hpp"
-#include "names.hpp"
-#include "pddl.hpp"
-#include "stratification.hpp"
+#include "pddl/actions.hpp"
+#include "pddl/conditions.hpp"
+#include "pddl/names.hpp"
+#include "pddl/pddl.hpp"
+#include "pddl/stratification.hpp"
 
 namespace planlog {
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "conditions.hpp"
-#include "names.hpp"
-#include "pddl.hpp"
+#include "pddl/conditions.hpp"
+#include "pddl/names.hpp"
+#include "pddl/pddl.hpp"
 
 namespace planlog {
 

@@ -1,4 +1,4 @@
-#include "sexpr.hpp"
+#include "pddl/sexpr.hpp"
 
 #include <algorithm>
 #include <array>

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnostics.hpp"
+#include "pddl/diagnostics.hpp"
 
 namespace planlog {
 

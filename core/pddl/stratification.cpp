@@ -1,4 +1,4 @@
-#include "stratification.hpp"
+#include "pddl/stratification.hpp"
 
 #include <algorithm>
 

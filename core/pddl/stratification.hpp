@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "../domain.hpp"
+#include "pddl/domain.hpp"
 
 namespace planlog {
 

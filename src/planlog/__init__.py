@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from planlog.errors import PlanlogError
-    from planlog.execution import Outcome, PlanResult, execute, write_plan
-    from planlog.labels import Labels, label
-    from planlog.policy import Policy, Walk
-    from planlog.statespace import StateSpace, expand
-    from planlog.task import Action, Domain, State, Task
+    from planlog.pddl.plan import Plan
+    from planlog.pddl.task import Action, Atom, Domain, State, Task
+    from planlog.policy.execution import Outcome, PlanResult, execute
+    from planlog.policy.policy import Policy
+    from planlog.policy.walk import Walk
+    from planlog.statespace.labels import Labels, label
+    from planlog.statespace.space import StateSpace, expand
 
 __version__ = "0.1.0"
 
@@ -22,13 +24,14 @@ __all__ = [
     "Domain",
     "Task",
     "State",
+    "Atom",
     "Action",
+    "Plan",
     "Policy",
     "Walk",
     "execute",
     "Outcome",
     "PlanResult",
-    "write_plan",
     "StateSpace",
     "expand",
     "Labels",
@@ -38,11 +41,13 @@ __all__ = [
 
 _MODULES = {
     "planlog.errors": ["PlanlogError"],
-    "planlog.execution": ["Outcome", "PlanResult", "execute", "write_plan"],
-    "planlog.labels": ["Labels", "label"],
-    "planlog.policy": ["Policy", "Walk"],
-    "planlog.statespace": ["StateSpace", "expand"],
-    "planlog.task": ["Action", "Domain", "State", "Task"],
+    "planlog.policy.execution": ["Outcome", "PlanResult", "execute"],
+    "planlog.statespace.labels": ["Labels", "label"],
+    "planlog.policy.policy": ["Policy"],
+    "planlog.policy.walk": ["Walk"],
+    "planlog.statespace.space": ["StateSpace", "expand"],
+    "planlog.pddl.plan": ["Plan"],
+    "planlog.pddl.task": ["Action", "Atom", "Domain", "State", "Task"],
 }
 
 

@@ -70,6 +70,14 @@ class PlanFileError(InputError):
     """A plan file that cannot be read."""
 
 
+class WrongFileError(InputError):
+    """A file of another kind than the argument expects."""
+
+
+class MissingFileError(PlanlogError):
+    """A file that was not given and is not found either."""
+
+
 class ModelError(PlanlogError):
     """A model file that cannot be used, or not for this domain."""
 

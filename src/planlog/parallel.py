@@ -1,4 +1,4 @@
-"""Work on many items at once, on threads: the core releases Python's lock while it works."""
+"""A thread pool that maps a function over items; the core releases the interpreter lock."""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# To be called often by long work: raises Cancelled when nobody waits for its result any more.
-KeepOn = Callable[[], None]
+# Long-running work calls this often; it raises Cancelled once nobody waits for the result.
+CheckCancelled = Callable[[], None]
 
 
 class Cancelled(Exception):
-    """Nobody waits for the result any more."""
+    """Raised in work whose result nobody waits for."""
 
 
 def map_in_order(
-    function: Callable[[Item, KeepOn], Result], items: Iterable[Item], workers: int | None = None
+    function: Callable[[Item, CheckCancelled], Result],
+    items: Iterable[Item],
+    workers: int | None = None,
 ) -> Generator[Result, None, None]:
-    """The function's results in the order of the items, computed on so many threads.
+    """Yield the results of the function in the order of the items, computed by `workers` threads.
 
-    Items are taken only as far ahead as the threads need. Whoever leaves early, by closing the
-    generator or by an exception, makes the work in progress end.
+    Items are read only as far ahead as the threads need. Closing the generator, or an exception,
+    cancels the work in progress. By default there is one thread for each processor.
     """
     workers = workers or available_processors()
     stop = Event()
 
-    def keep_on() -> None:
+    def check_cancelled() -> None:
         if stop.is_set():
             raise Cancelled
 
@@ -41,11 +43,11 @@ def map_in_order(
     with ThreadPoolExecutor(workers) as pool:
         try:
             for item in islice(remaining, 2 * workers):
-                running.append(pool.submit(function, item, keep_on))
+                running.append(pool.submit(function, item, check_cancelled))
             while running:
                 result = running.popleft().result()
                 for item in islice(remaining, 1):
-                    running.append(pool.submit(function, item, keep_on))
+                    running.append(pool.submit(function, item, check_cancelled))
                 yield result
         finally:
             stop.set()
@@ -54,7 +56,7 @@ def map_in_order(
 
 
 def available_processors() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

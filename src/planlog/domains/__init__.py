@@ -1,9 +1,20 @@
-"""The domains that come with Planlog: PDDL, background knowledge and task generators."""
+"""The domains that come with Planlog: PDDL, policies, models and task generators.
+
+Every folder here that holds a `domain.pddl` is a shipped domain, so a new folder needs no code
+elsewhere. It also holds
+- `policy.dl`, the default policy, and perhaps other policies as `*.dl`,
+- `model.safetensors`, a model trained for the default policy, if there is one,
+- `generator.py` with `SIZES`, `SMALLEST` and `generate`,
+- `__init__.py` with `GOALS`, the predicates of goals that the policy works towards, and perhaps
+  `notes(task)`, what a user of the policy should know about a task.
+"""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -11,15 +22,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planlog.domains import sizes as _sizes
-from planlog.domains.blocksworld import generator as _blocksworld
-from planlog.domains.ferry import generator as _ferry
-from planlog.domains.rover import generator as _rover
-from planlog.domains.satellite import generator as _satellite
 from planlog.domains.sizes import SPLITS, Size, SizeError
 from planlog.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from planlog.task import Task
+    from planlog.pddl.task import Task
 
 __all__ = [
     "SPLITS",
@@ -27,6 +34,7 @@ __all__ = [
     "SizeError",
     "find",
     "generate",
+    "model_path",
     "names",
     "parameters",
     "path",
@@ -36,48 +44,35 @@ __all__ = [
     "variants",
 ]
 
-_GENERATORS: Mapping[str, ModuleType] = {
-    "blocksworld": _blocksworld,
-    "ferry": _ferry,
-    "rover": _rover,
-    "satellite": _satellite,
-}
 
-# Goals that the shipped policies work towards (or keep, such as `arm-empty`).
-_PURSUED: Mapping[str, frozenset[str]] = {
-    "blocksworld": frozenset({"on", "on-table", "clear", "arm-empty"}),
-    "ferry": frozenset({"at", "at-ferry", "empty-ferry"}),
-    "rover": frozenset(
-        {"communicated_soil_data", "communicated_rock_data", "communicated_image_data"}
-    ),
-    "satellite": frozenset({"have_image", "pointing"}),
-}
-
-
+@cache
 def names() -> tuple[str, ...]:
-    """The shipped domains, in alphabetical order."""
-    return tuple(_GENERATORS)
+    """Return the names of the shipped domains in alphabetical order."""
+    return tuple(sorted(file.parent.name for file in Path(__file__).parent.glob("*/domain.pddl")))
 
 
 def find(domain_name: str) -> str | None:
-    """The shipped domain for a PDDL domain of this name, or None."""
+    """Return the shipped domain for a PDDL domain of this name, or None."""
     name = domain_name.lower()
-    return name if name in _GENERATORS else None
+    return name if name in names() else None
 
 
 def path(name: str) -> Path:
-    """The folder of a shipped domain; it holds `domain.pddl` and the policies."""
-    return Path(__file__).parent / _known(name)
+    """Return the folder of a shipped domain."""
+    if name not in names():
+        known = ", ".join(names())
+        raise UnknownNameError(f"no domain '{name}' comes with Planlog; there are: {known}")
+    return Path(__file__).parent / name
 
 
 def variants(name: str) -> tuple[str, ...]:
-    """The policies shipped for a domain; `policy` is the default one and comes first."""
+    """Return the policies shipped for a domain; `policy` is the default one and comes first."""
     found = {file.stem for file in path(name).glob("*.dl")}
     return ("policy", *sorted(found - {"policy"}))
 
 
 def policy_path(name: str, variant: str = "policy") -> Path:
-    """The rule file of a shipped policy."""
+    """Return the rule file of a shipped policy."""
     if variant not in variants(name):
         known = ", ".join(variants(name))
         raise UnknownNameError(f"no policy '{variant}' for {name}; there are: {known}")
@@ -85,19 +80,19 @@ def policy_path(name: str, variant: str = "policy") -> Path:
 
 
 def model_path(name: str) -> Path | None:
-    """The trained model for the domain's policy, if there is one."""
+    """Return the file of the model trained for the domain's policy, if there is one."""
     file = path(name) / "model.safetensors"
     return file if file.exists() else None
 
 
 def parameters(name: str) -> tuple[Size, ...]:
-    """The sizes that the domain's generator takes."""
-    return tuple(_GENERATORS[_known(name)].SIZES)
+    """Return the sizes that the domain's generator takes."""
+    return tuple(_generator(name).SIZES)
 
 
 def split_sizes(name: str, split: str, count: int | None = None) -> list[dict[str, int]]:
-    """The sizes of the tasks of a split, small to large; by default as many as in the IPC."""
-    generator = _GENERATORS[_known(name)]
+    """Return the sizes of a split's tasks, small to large; by default as many as in the IPC."""
+    generator = _generator(name)
     number = SPLITS.get(split, 1) if count is None else count
     return _sizes.split_sizes(generator.SIZES, generator.SMALLEST, split, number)
 
@@ -110,9 +105,9 @@ def generate(
     count: int | None = None,
     sizes: Mapping[str, int] | None = None,
 ) -> Iterator[tuple[str, str]]:
-    """Yields (file name, PDDL text) of the tasks of a split, or of `count` tasks of one size.
+    """Yield (file name, PDDL text) of the tasks of a split, or of `count` tasks of one size.
 
-    A text depends on the domain, the seed, the split, the sizes and the task's number only.
+    A text depends only on the domain, the seed, the split, the sizes and the task's number.
     """
     if seed < 0:
         raise SizeError(f"the seed must not be negative, but is {seed}")
@@ -140,41 +135,23 @@ def _texts(
         header = ", ".join(f"{key}={value}" for key, value in facts.items())
         yield (
             f"p{number:0{width}}.pddl",
-            f"; {header}\n" + _GENERATORS[name].generate(rng, task, **row),
+            f"; {header}\n" + _generator(name).generate(rng, task, **row),
         )
 
 
 def problem_notes(name: str, task: Task) -> list[str]:
-    """What a user of the shipped policy should know about this task; usually nothing."""
-    notes = []
-    pursued = _PURSUED[_known(name)]
-    other = [goal for goal in task.goals if _predicate(goal) not in pursued]
+    """Return what a user of the shipped policy should know about this task; usually nothing."""
+    package = import_module(f"{__name__}.{path(name).name}")
+    found = []
+    known = {str(atom) for atom in task.goal_atoms if atom.name in package.GOALS}
+    other = [goal for goal in task.goals if goal not in known]
     if other:
         shown = ", ".join(other[:3]) + (", …" if len(other) > 3 else "")
-        notes.append(f"the shipped policy does not work towards these goals: {shown}")
-    if name == "blocksworld":
-        positioned = {
-            goal.strip("()").split()[1]
-            for goal in task.goals
-            if _predicate(goal) in ("on", "on-table")
-        }
-        free = [block for block in task.objects if block not in positioned]
-        if free:
-            shown = ", ".join(free[:5]) + (", …" if len(free) > 5 else "")
-            notes.append(
-                f"the goal gives no position to {len(free)} of {len(task.objects)} blocks "
-                f"({shown}): they stay where they are unless they are in the way"
-            )
-    return notes
+        found.append(f"the shipped policy does not work towards these goals: {shown}")
+    if hasattr(package, "notes"):
+        found += package.notes(task)
+    return found
 
 
-def _predicate(goal: str) -> str:
-    """The predicate of a ground atom as text; `not` for a negative literal."""
-    return goal.strip("()").split()[0]
-
-
-def _known(name: str) -> str:
-    if name not in _GENERATORS:
-        known = ", ".join(_GENERATORS)
-        raise UnknownNameError(f"no domain '{name}' comes with Planlog; there are: {known}")
-    return name
+def _generator(name: str) -> ModuleType:
+    return import_module(f"{__name__}.{path(name).name}.generator")

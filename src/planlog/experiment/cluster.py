@@ -1,28 +1,53 @@
-"""Workers on other machines: the same jobs, given out by the scheduler of a Dask cluster."""
+"""Workers on other machines: the same jobs, distributed by the scheduler of a Dask cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from planlog.errors import PlanlogError
+from planlog.experiment.worker_pool import WorkerPool
+
+# A job is retried so often when the machine that runs it is lost.
+RETRIES = 3
 
 
 class ClusterError(PlanlogError):
     """A cluster that cannot be used."""
 
 
-# How often a job may be on a machine that is lost before the job is to blame.
-RETRIES = 3
+@dataclass(frozen=True)
+class ClusterWorkers:
+    """The workers of a Dask scheduler; all of them see the results folder under the same path."""
+
+    folder: Path
+    number: int
+    executor: Executor
+
+    def submit(self, job: str) -> Future[str]:
+        return self.executor.submit(_perform, job, str(self.folder))
+
+
+@cache
+def _pool(folder: str) -> WorkerPool:
+    """Return the worker pool of this process, which belongs to the cluster and stays."""
+    return WorkerPool(Path(folder))
+
+
+def _perform(job: str, folder: str) -> str:
+    """Do a job; Dask calls this on one of its machines."""
+    return _pool(folder).perform(job)
 
 
 @contextmanager
-def cluster_executor(address: str, *, timeout: float = 10.0) -> Iterator[tuple[Executor, int]]:
-    """The workers of a Dask scheduler, and how many runs they do at once.
-
-    All of them must see the results folder, under the same path.
-    """
+def cluster_workers(
+    address: str, folder: Path, *, timeout: float = 10.0
+) -> Iterator[ClusterWorkers]:
+    """Connect to a Dask scheduler; raise ClusterError if none answers within `timeout` seconds."""
     try:
         from distributed import Client
     except ImportError:
@@ -35,6 +60,6 @@ def cluster_executor(address: str, *, timeout: float = 10.0) -> Iterator[tuple[E
     executor = client.get_executor(pure=False, retries=RETRIES)  # type: ignore[no-untyped-call]
     with client, executor:
         try:
-            yield executor, sum(threads.values())
+            yield ClusterWorkers(folder, sum(threads.values()), executor)
         finally:
-            executor.shutdown(wait=False)  # what is not done yet is not wanted any more
+            executor.shutdown(wait=False)  # the results of other jobs are not wanted any more

@@ -1,55 +1,96 @@
-"""What can be run on a task: rules, learned policies, planners and exact methods."""
+"""Configurations: the policies, planners and exact methods that an experiment runs on tasks."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Self
 
-from planlog.results import Family
+from planlog.experiment.records import Family
 
 
 @dataclass(frozen=True)
 class Configuration(ABC):
-    """Something that makes plans; `seeded` if it draws by chance."""
+    """Something that makes plans. It is `seeded` if it draws random numbers."""
 
-    @property
-    @abstractmethod
-    def kind(self) -> str: ...
+    kind: ClassVar[str]
+    seeded: ClassVar[bool] = False
 
     @property
     @abstractmethod
     def family(self) -> Family: ...
 
     @property
-    def seeded(self) -> bool:
-        return False
-
-    @property
     def name(self) -> str:
-        """What the results call it."""
+        """The name in results."""
         return self.kind
 
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds for a run, if the configuration itself limits them."""
+        return None
+
     def describe(self) -> dict[str, Any]:
-        """All that there is to know, for records."""
+        """Return a description for records that `configuration_of` turns back."""
         return {"kind": self.kind, **asdict(self)}
 
 
+@dataclass(frozen=True, kw_only=True)
+class PolicyConfiguration(Configuration):
+    """A policy, and what is done with its plans."""
+
+    eliminate: bool = False  # remove redundant actions
+    seconds: float | None = None  # improve plans on one thread until so long after the start
+
+    @property
+    def family(self) -> Family:
+        return Family.LEARNED
+
+    @property
+    def base_name(self) -> str:
+        """The name of the policy alone."""
+        return self.kind
+
+    @property
+    def name(self) -> str:
+        if self.seconds is not None:
+            return f"{self.base_name}-{self.seconds:g}s"
+        return f"{self.base_name}-eliminated" if self.eliminate else self.base_name
+
+    @property
+    def time_limit(self) -> float | None:
+        return self.seconds
+
+    @property
+    def alone(self) -> Self:
+        """The policy, with its plans left as they are."""
+        return replace(self, eliminate=False, seconds=None)
+
+    def describe(self) -> dict[str, Any]:
+        # Only what is done to plans is told, so that a policy alone is the same run as ever.
+        unused = {"eliminate": self.eliminate, "seconds": self.seconds is not None}
+        values = super().describe()
+        return {key: value for key, value in values.items() if unused.get(key, True)}
+
+
 @dataclass(frozen=True)
-class Rules(Configuration):
+class Rules(PolicyConfiguration):
     """The rules alone: an action that they derive, drawn uniformly."""
 
     kind = "rules"
-    family = Family.RULES
     seeded = True
+
+    @property
+    def family(self) -> Family:
+        return Family.SEARCH if self.eliminate or self.seconds is not None else Family.RULES
 
 
 @dataclass(frozen=True)
-class Learned(Configuration):
+class Learned(PolicyConfiguration):
     """The rules with a network that is trained for this experiment."""
 
     kind = "learned"
-    family = Family.LEARNED
     seeded = True
 
     layers: int
@@ -58,85 +99,57 @@ class Learned(Configuration):
     max_states: int | None = None  # labelled states to learn from
 
     @property
-    def name(self) -> str:
+    def base_name(self) -> str:
         return f"lrnn-{self.layers}-{self.width}-{self.settings}"
 
 
 @dataclass(frozen=True)
-class Shipped(Configuration):
-    """The model that comes with the domain."""
+class Shipped(PolicyConfiguration):
+    """The model that is shipped with the domain."""
 
     kind = "shipped"
-    family = Family.LEARNED
-
-
-Policy = Rules | Learned | Shipped
 
 
 @dataclass(frozen=True)
-class Reworked(Configuration):
-    """A policy, and what is made of its plans."""
+class ExternalPlanner(Configuration):
+    """A planner of somebody else."""
 
-    policy: Policy
+    kind = "planner"
 
-    @property
-    def kind(self) -> str:
-        return self.policy.kind
+    planner: str  # a name in `baselines.installed.PLANNERS`
+    # The limit of an anytime planner belongs to the configuration: its plans depend on it.
+    seconds: float | None = None
 
     @property
     def family(self) -> Family:
-        return Family.SEARCH if self.policy.family is Family.RULES else self.policy.family
-
-    @property
-    def seeded(self) -> bool:
-        return self.policy.seeded
-
-
-@dataclass(frozen=True)
-class Pruned(Reworked):
-    """Plans that lose the actions that serve nothing."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.policy.name}-pruned"
-
-    def describe(self) -> dict[str, Any]:
-        return {**self.policy.describe(), "pruned": True}
-
-
-@dataclass(frozen=True)
-class Improved(Reworked):
-    """Plans that are improved, on one thread, until so long after the start of the run."""
-
-    seconds: float
-
-    @property
-    def name(self) -> str:
-        return f"{self.policy.name}-{self.seconds:g}s"
-
-    def describe(self) -> dict[str, Any]:
-        return {**self.policy.describe(), "seconds": self.seconds}
-
-
-@dataclass(frozen=True)
-class Planner(Configuration):
-    """Somebody else's planner."""
-
-    kind = "planner"
-    family = Family.PLANNER
-
-    planner: str  # a name in `baselines.planners.PLANNERS`
-    # Where better plans come with time, the limit belongs to what is run.
-    seconds: float | None = None
+        return Family.PLANNER
 
     @property
     def name(self) -> str:
         return self.planner if self.seconds is None else f"{self.planner}-{self.seconds:g}s"
 
+    @property
+    def time_limit(self) -> float | None:
+        return self.seconds
+
 
 @dataclass(frozen=True)
 class Exact(Configuration):
-    """Our exact method for the domain."""
+    """The exact method for the domain."""
 
     kind = "exact"
-    family = Family.EXACT
+
+    @property
+    def family(self) -> Family:
+        return Family.EXACT
+
+
+_KINDS: dict[str, type[Configuration]] = {
+    cls.kind: cls for cls in (Rules, Learned, Shipped, ExternalPlanner, Exact)
+}
+
+
+def configuration_of(description: Mapping[str, Any]) -> Configuration:
+    """Return the configuration that describes itself like this."""
+    values = dict(description)
+    return _KINDS[values.pop("kind")](**values)

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from planlog.execution import write_whole
+from planlog.experiment.records import ResultsError
 from planlog.experiment.suite import Suite
-from planlog.model import present_versions
+from planlog.files import write_atomically
+from planlog.network.model_file import present_versions
 from planlog.parallel import available_processors
-from planlog.results import ResultsError
 
 FILE = "experiment.json"
 
@@ -23,7 +23,7 @@ def describe(folder: Path, command: str, suites: Sequence[Suite]) -> None:
     """Add a command that begins now."""
     file = folder / FILE
     commands = [*_earlier(file), _description(command, suites)]
-    write_whole(file, json.dumps({"commands": commands}, indent=2) + "\n")
+    write_atomically(file, json.dumps({"commands": commands}, indent=2) + "\n")
 
 
 def _description(command: str, suites: Sequence[Suite]) -> dict[str, Any]:

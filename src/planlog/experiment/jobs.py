@@ -1,8 +1,8 @@
-"""Jobs: each run of an experiment with all that it needs, so that it can be sent to a worker.
+"""Jobs: single runs of an experiment as values that can be sent to a worker.
 
-Two jobs have the same number (`run`) exactly if they are the same run: it is a hash of what the
-result depends on, with the content of all files, but not of their places. So results stay good
-when the folder is moved, and are made anew when a task or a rule has changed.
+The id of a job (`run`) is a hash of everything that its result depends on: the configuration and
+the contents of all files, but not their paths. So results stay valid when the folder is moved,
+and a run is repeated when a task or a rule has changed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -18,75 +18,90 @@ from typing import Any, Self
 from planlog.experiment.configurations import (
     Configuration,
     Learned,
-    Planner,
-    Reworked,
+    PolicyConfiguration,
     Shipped,
+    configuration_of,
 )
+from planlog.experiment.process_limits import Limits
+from planlog.experiment.records import Record, Status
 from planlog.experiment.suite import Suite
-from planlog.processes import Limits
-from planlog.results import Family, Record, Status
 
 MODELS = "models"  # the folder of the trained models, in that of the results
 
 
 @dataclass(frozen=True)
+class JobFiles:
+    """Input files, relative to the results folder if they are in it; `model` is also an output."""
+
+    domain: str
+    policy: str
+    task: str | None = None
+    model: str | None = None
+    training: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    """Options that do not change the result of a run."""
+
+    keep_plans: bool = False
+    scorpion: str | None = None  # path of its driver
+
+
+NO_OPTIONS = JobOptions()
+
+
+@dataclass(frozen=True)
 class Job:
-    """One run; plain values only."""
+    """One run: the training of a model, or a configuration on a task."""
 
     run: str
     domain: str
-    planner: str
-    family: str
-    configuration: Mapping[str, Any]
+    configuration: Configuration
     seed: int | None
     split: str  # empty for a training
-    task: str
-    files: Mapping[str, Any]  # relative to the results folder if they are in it
+    task: str  # empty for a training
+    files: JobFiles
     hashes: Mapping[str, str]  # of the files' contents
-    seconds: float | None  # limits
-    memory: int | None
+    limits: Limits
     after: str = ""  # the training that has to be done before
-    options: Mapping[str, Any] = field(default_factory=dict)  # that do not change the result
+    options: JobOptions = NO_OPTIONS
 
     @property
     def trains(self) -> bool:
         return not self.task
 
     @property
-    def improves(self) -> bool:
-        """Whether a policy's plan is improved for the rest of the time."""
-        return self.configuration["kind"] != Planner.kind and "seconds" in self.configuration
-
-    @property
-    def prunes(self) -> bool:
-        """Whether a policy's plan loses the actions that serve nothing."""
-        return "pruned" in self.configuration
-
-    @property
-    def limits(self) -> Limits:
-        return Limits(self.seconds, self.memory)
+    def planner(self) -> str:
+        return self.configuration.name
 
     def to_json(self) -> str:
-        """One line."""
-        return json.dumps(asdict(self))
+        """Return the job as one line."""
+        return json.dumps(asdict(self) | {"configuration": self.configuration.describe()})
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Self:
-        return cls(**json.loads(line))
+        values = json.loads(line)
+        values["configuration"] = configuration_of(values["configuration"])
+        training = tuple(values["files"].pop("training"))
+        values["files"] = JobFiles(**values["files"], training=training)
+        values["limits"] = Limits(**values["limits"])
+        values["options"] = JobOptions(**values["options"])
+        return cls(**values)
 
     def record(self, status: Status, **values: Any) -> Record:
-        """A record of this run."""
+        """Return a record of this run."""
         details = {
-            "configuration": dict(self.configuration),
-            "limits": {"seconds": self.seconds, "memory": self.memory},
-            "files": dict(self.files),
+            "configuration": self.configuration.describe(),
+            "limits": asdict(self.limits),
+            "files": {key: value for key, value in asdict(self.files).items() if value},
             "hashes": dict(self.hashes),
         }
         return Record(
             run=self.run,
             domain=self.domain,
             planner=self.planner,
-            family=Family(self.family),
+            family=self.configuration.family,
             status=status,
             split=self.split,
             task=self.task,
@@ -104,100 +119,102 @@ def plan_jobs(
     seeds: int,
     plan_limits: Limits,
     training_limits: Limits,
-    options: Mapping[str, Any] | None = None,
+    options: JobOptions = NO_OPTIONS,
 ) -> Iterator[Job]:
-    """All jobs, trainings before what needs them; `configurations` are those of each domain."""
-    hash_of = cache(_hash)  # for this time: files change
-    given: set[str] = set()  # more than one configuration may need the same training
+    """Yield all jobs, trainings before the jobs that need them.
+
+    `configurations` are given for each domain.
+    """
+    planner = _JobPlanner(folder, plan_limits, training_limits, options)
+    planned: set[str] = set()  # several configurations may need the same training
     for suite in suites:
         for configuration in configurations[suite.domain]:
             for seed in range(seeds) if configuration.seeded else (None,):
-                for job in _jobs(
-                    folder,
-                    suite,
-                    configuration,
-                    seed,
-                    plan_limits,
-                    training_limits,
-                    options or {},
-                    hash_of,
-                ):
-                    if job.run not in given:
-                        given.add(job.run)
+                for job in planner.jobs(suite, configuration, seed):
+                    if job.run not in planned:
+                        planned.add(job.run)
                         yield job
 
 
-def _jobs(
-    folder: Path,
-    suite: Suite,
-    configuration: Configuration,
-    seed: int | None,
-    plan_limits: Limits,
-    training_limits: Limits,
-    options: Mapping[str, Any],
-    hash_of: Callable[..., str],
-) -> Iterator[Job]:
-    shared = {"domain": suite.domain_file, "policy": suite.policy_file}
-    job = Job(
-        run="",
-        domain=suite.domain,
-        planner=configuration.name,
-        family=configuration.family.value,
-        configuration=configuration.describe(),
-        seed=seed,
-        split="",
-        task="",
-        files={key: _place(folder, file) for key, file in shared.items()},
-        hashes={key: hash_of(file) for key, file in shared.items()},
-        seconds=training_limits.seconds,
-        memory=training_limits.memory,
-        options=options,
-    )
-    after = ""
-    policy = configuration.policy if isinstance(configuration, Reworked) else configuration
-    if isinstance(policy, Learned):
-        model = folder / MODELS / suite.domain / f"{policy.name}-{seed}.safetensors"
-        files = dict(job.files) | {"model": _place(folder, model)}
-        training = _numbered(
-            replace(
-                job,
-                planner=policy.name,
-                configuration=policy.describe(),
-                files=files | {"training": [_place(folder, file) for file in suite.training]},
-                hashes=dict(job.hashes) | {"training": hash_of(*suite.training)},
-            )
+class _JobPlanner:
+    """Makes the jobs of an experiment that has these limits and options."""
+
+    def __init__(
+        self, folder: Path, plan_limits: Limits, training_limits: Limits, options: JobOptions
+    ) -> None:
+        self._folder = folder
+        self._plan_limits = plan_limits
+        self._training_limits = training_limits
+        self._options = options
+        # Files are read once for an experiment, but not for longer: they may change.
+        self._hash: Callable[..., str] = cache(_hash)
+
+    def jobs(self, suite: Suite, configuration: Configuration, seed: int | None) -> Iterator[Job]:
+        """Yield the jobs of a configuration with one seed: a training if needed, then the runs."""
+        job = Job(
+            run="",
+            domain=suite.domain,
+            configuration=configuration,
+            seed=seed,
+            split="",
+            task="",
+            files=JobFiles(self._path(suite.domain_file), self._path(suite.policy_file)),
+            hashes={
+                "domain": self._hash(suite.domain_file),
+                "policy": self._hash(suite.policy_file),
+            },
+            limits=self._training_limits,
+            options=self._options,
         )
-        yield training
-        after = training.run
-        job = replace(job, files=files, hashes=dict(job.hashes) | {"training": after})
-    elif isinstance(policy, Shipped) and suite.model_file is not None:
-        job = replace(job, hashes=dict(job.hashes) | {"model": hash_of(suite.model_file)})
-    own_limit = configuration.describe().get("seconds")
-    for test in suite.tests:
-        yield _numbered(
-            replace(
-                job,
-                split=test.split,
-                task=test.name,
-                files=dict(job.files) | {"task": _place(folder, test.file)},
-                hashes=dict(job.hashes) | {"task": hash_of(test.file)},
-                seconds=own_limit or plan_limits.seconds,
-                memory=plan_limits.memory,
-                after=after,
+        if isinstance(configuration, Learned):
+            training = self._training(job, suite, configuration.alone)
+            yield training
+            job = replace(
+                _with_hash(job, training=training.run),
+                files=replace(job.files, model=training.files.model),
+                after=training.run,
             )
+        elif isinstance(configuration, Shipped) and suite.model_file is not None:
+            job = _with_hash(job, model=self._hash(suite.model_file))
+        limits = self._plan_limits
+        if configuration.time_limit is not None:
+            limits = replace(limits, seconds=configuration.time_limit)
+        for test in suite.tests:
+            yield _with_id(
+                replace(
+                    _with_hash(job, task=self._hash(test.file)),
+                    split=test.split,
+                    task=test.name,
+                    files=replace(job.files, task=self._path(test.file)),
+                    limits=limits,
+                )
+            )
+
+    def _training(self, job: Job, suite: Suite, policy: PolicyConfiguration) -> Job:
+        model = self._folder / MODELS / suite.domain / f"{policy.name}-{job.seed}.safetensors"
+        files = replace(
+            job.files,
+            model=self._path(model),
+            training=tuple(map(self._path, suite.training)),
         )
+        job = _with_hash(job, training=self._hash(*suite.training))
+        return _with_id(replace(job, configuration=policy, files=files))
+
+    def _path(self, file: Path) -> str:
+        file, folder = file.resolve(), self._folder.resolve()
+        return str(file.relative_to(folder) if file.is_relative_to(folder) else file)
 
 
-def _numbered(job: Job) -> Job:
-    """The job with the number that follows from everything else."""
-    essential = (job.domain, job.configuration, job.seed, job.split, job.task, job.hashes)
+def _with_hash(job: Job, **hashes: str) -> Job:
+    return replace(job, hashes={**job.hashes, **hashes})
+
+
+def _with_id(job: Job) -> Job:
+    """Return the job with the id that follows from everything else."""
+    configuration = job.configuration.describe()
+    essential = (job.domain, configuration, job.seed, job.split, job.task, job.hashes)
     text = json.dumps(essential, sort_keys=True)
     return replace(job, run=hashlib.sha256(text.encode()).hexdigest()[:20])
-
-
-def _place(folder: Path, file: Path) -> str:
-    file, folder = file.resolve(), folder.resolve()
-    return str(file.relative_to(folder) if file.is_relative_to(folder) else file)
 
 
 def _hash(*files: Path) -> str:
@@ -209,10 +226,9 @@ def _hash(*files: Path) -> str:
 
 
 def is_done(job: Job, record: Record | None, folder: Path, *, retry_failed: bool = False) -> bool:
-    """Whether a record tells what the job would find out.
+    """Return whether a record holds the result of the job, so that it need not run again.
 
-    A run that was stopped by a limit is done again with a larger one, and a failed one if that
-    is wanted.
+    A run that reached a limit is repeated with a larger one, a failed one with `retry_failed`.
     """
     if record is None:
         return False
@@ -220,10 +236,10 @@ def is_done(job: Job, record: Record | None, folder: Path, *, retry_failed: bool
         return not retry_failed
     had = record.details.get("limits", {})
     if record.status is Status.TIME:
-        return not _is_more(job.seconds, had.get("seconds"))
+        return not _is_more(job.limits.seconds, had.get("seconds"))
     if record.status is Status.MEMORY:
-        return not _is_more(job.memory, had.get("memory"))
-    return not job.trains or (folder / job.files["model"]).exists()
+        return not _is_more(job.limits.memory, had.get("memory"))
+    return not job.trains or (folder / str(job.files.model)).exists()
 
 
 def _is_more(limit: float | None, than: float | None) -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from planlog import domains
 from planlog.errors import PlanlogError
-from planlog.execution import write_whole
-from planlog.task import Domain
+from planlog.files import write_atomically
+from planlog.pddl.task import Domain
 
 TRAINING = "training"
 
@@ -72,7 +72,7 @@ def _keep(file: Path, text: str) -> None:
             )
         return
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, text)
+    write_atomically(file, text)
 
 
 def find(

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from planlog.metrics import Comparison
+from planlog.experiment.records import Record, Status
 from planlog.report import tables
 from planlog.report.figure import Figure
 from planlog.report.figures import all_figures
+from planlog.report.metrics import Comparison
 from planlog.report.naming import (
     domain_label,
     duration,
@@ -20,7 +21,6 @@ from planlog.report.naming import (
 )
 from planlog.report.published import TRAINING_SECONDS
 from planlog.report.table import Cell, Table
-from planlog.results import Record, Status
 
 
 @dataclass(frozen=True)

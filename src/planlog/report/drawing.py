@@ -179,7 +179,7 @@ def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
     return styles
 
 
-_MORE = re.compile(r", (pruned|[\d.e+]+ s)$")
+_MORE = re.compile(r", (actions eliminated|[\d.e+]+ s)$")
 
 
 def _bar_colours(panels: Sequence[Panel]) -> dict[str, str]:

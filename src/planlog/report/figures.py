@@ -8,9 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from planlog.metrics import Comparison, Planner, TaskRuns, is_solved, length_of, pli
+from planlog.experiment.records import Family
 from planlog.report.figure import NAN, Bar, Figure, Line, Panel, Part, in_columns
 from planlog.report.learning import learning_figures
+from planlog.report.metrics import Comparison, Planner, TaskRuns, is_solved, length_of, pli
 from planlog.report.naming import (
     all_settings,
     domain_label,
@@ -21,7 +22,6 @@ from planlog.report.naming import (
     settings_label,
 )
 from planlog.report.quality import quality_figure
-from planlog.results import Family
 
 
 def pli_figure(comparison: Comparison, domain: str) -> Figure | None:

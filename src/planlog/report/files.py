@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from planlog.errors import PlanlogError
-from planlog.metrics import compare
-from planlog.report import html, lab, latex, markdown
+from planlog.experiment.records import ResultsError, read_records
 from planlog.report.document import warnings, write
-from planlog.results import ResultsError, read_records
+from planlog.report.metrics import compare
+from planlog.report.render import html, lab, latex, markdown
 
 FORMATS = ("md", "tex", "png", "pdf", "html", "properties")
 DRAWN = frozenset({"png", "pdf", "html"})  # formats with figures

@@ -7,8 +7,9 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from planlog.metrics import Comparison
+from planlog.experiment.records import Record, Status
 from planlog.report.figure import NAN, Figure, Line, Panel, in_columns
+from planlog.report.metrics import Comparison
 from planlog.report.naming import (
     all_settings,
     domain_label,
@@ -17,7 +18,6 @@ from planlog.report.naming import (
     planner_label,
     settings_label,
 )
-from planlog.results import Record, Status
 
 
 def learning_figures(comparison: Comparison) -> Iterator[Figure]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 
-from planlog.metrics import Comparison, Planner, Spread
-from planlog.results import Family
+from planlog.experiment.records import Family
+from planlog.report.metrics import Comparison, Planner, Spread
 
 NONE = "–"
 
@@ -26,7 +26,7 @@ def planner_label(planner: Planner) -> str:
     label = _label(planner)
     if planner.seconds is not None:
         return f"{label}, {planner.seconds:g} s"
-    return f"{label}, pruned" if planner.configuration.get("pruned") else label
+    return f"{label}, actions eliminated" if planner.configuration.get("eliminate") else label
 
 
 def _label(planner: Planner) -> str:

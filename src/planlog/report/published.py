@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from planlog.metrics import Planner
-from planlog.results import Family
+from planlog.experiment.records import Family
+from planlog.report.metrics import Planner
 
 _DOMAINS = ("blocksworld", "ferry", "rover", "satellite")
 _OTHER_NAMES = {"blocks": "blocksworld", "rovers": "rover"}

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from planlog.metrics import Comparison, TaskRuns, cost_of, is_solved, quality
+from planlog.experiment.records import Family, Record
 from planlog.report.figure import Figure, Line, Panel
+from planlog.report.metrics import Comparison, TaskRuns, cost_of, is_solved, quality
 from planlog.report.naming import (
     all_settings,
     domain_label,
@@ -18,7 +19,6 @@ from planlog.report.naming import (
     planner_label,
     settings_label,
 )
-from planlog.results import Family, Record
 
 _FIRST = 0.01  # seconds; what is there earlier is shown here
 _POINTS = 50  # of a line between two powers of ten

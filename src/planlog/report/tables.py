@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from planlog.metrics import Comparison, Grounds, Measures, Planner
+from planlog.experiment.records import Family, Record, Status
+from planlog.report.metrics import Comparison, Grounds, Measures, Planner
 from planlog.report.naming import (
     NONE,
     all_settings,
@@ -21,7 +22,6 @@ from planlog.report.naming import (
 )
 from planlog.report.published import published_npli
 from planlog.report.table import Cell, Group, Table
-from planlog.results import Family, Record, Status
 
 
 def grouped(comparison: Comparison, *, proving: bool) -> list[tuple[str, list[Planner]]]:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from planlog.domains.problem_text import numbered
 from planlog.domains.sizes import Size
 
 SIZES = (
@@ -25,8 +26,8 @@ Towers = frozenset[tuple[str, ...]]  # each from top to bottom
 
 
 def generate(rng: np.random.Generator, name: str, *, blocks: int) -> str:
-    """A problem in PDDL with the given number of blocks; every block has a goal position."""
-    names = [f"b{i}" for i in range(1, blocks + 1)]
+    """Return a problem in PDDL with the given number of blocks; every block has a goal position."""
+    names = numbered("b", blocks)
     initial = goal = _towers(rng, names)
     while goal == initial:
         goal = _towers(rng, names)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
+from planlog.domains.problem_text import numbered, problem_text
 from planlog.domains.sizes import Size
 
 SIZES = (
@@ -26,28 +28,20 @@ SMALLEST = ((1, 2),) * 3 + ((2, 3),) * 8
 
 
 def generate(rng: np.random.Generator, name: str, *, cars: int, locations: int) -> str:
-    """A problem in PDDL with the given numbers of cars and locations."""
-    car_names = [f"car{i}" for i in range(1, cars + 1)]
-    places = [f"loc{i}" for i in range(1, locations + 1)]
+    """Return a problem in PDDL with the given numbers of cars and locations."""
+    car_names, places = numbered("car", cars), numbered("loc", locations)
     ferry = places[rng.integers(locations)]
     start = rng.integers(locations, size=cars)
     # A shift by 1 … locations - 1 reaches every other place with equal probability.
     end = (start + rng.integers(1, locations, size=cars)) % locations
-    initial = [f"    (at {c} {places[i]})" for c, i in zip(car_names, start, strict=True)]
-    goal = [f"    (at {c} {places[i]})" for c, i in zip(car_names, end, strict=True)]
-    lines = [
-        f"(define (problem {name})",
-        "  (:domain ferry)",
-        "  (:objects",
-        f"    {' '.join(car_names)} - car",
-        f"    {' '.join(places)} - location)",
-        "  (:init",
-        "    (empty-ferry)",
-        f"    (at-ferry {ferry})",
-        *initial,
-        "  )",
-        "  (:goal (and",
-        *goal,
-        "  )))",
-    ]
-    return "\n".join(lines) + "\n"
+    return problem_text(
+        name,
+        "ferry",
+        {"car": car_names, "location": places},
+        ["(empty-ferry)", f"(at-ferry {ferry})", *_at(car_names, places, start)],
+        _at(car_names, places, end),
+    )
+
+
+def _at(cars: list[str], places: list[str], numbers: npt.NDArray[np.int64]) -> list[str]:
+    return [f"(at {car} {places[i]})" for car, i in zip(cars, numbers, strict=True)]

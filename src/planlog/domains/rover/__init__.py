@@ -1,1 +1,4 @@
 """Rover: domain, policies and task generator."""
+
+# Predicates of goals that the policy works towards.
+GOALS = frozenset({f"communicated_{kind}_data" for kind in ("soil", "rock", "image")})

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from planlog.domains.problem_text import (
+    covering_subsets,
+    numbered,
+    problem_text,
+    random_subset,
+)
 from planlog.domains.sizes import Size
 
 SIZES = (
@@ -50,16 +56,16 @@ def generate(
     cameras: int,
     objectives: int,
 ) -> str:
-    """A problem in PDDL with the given numbers of objects.
+    """Return a problem in PDDL with the given numbers of objects.
 
     It has a solution: for every kind of sample a rover is equipped, every mode has a camera on
     an equipped rover, every objective is seen from somewhere, and so is the lander.
     """
-    rover = [f"rover{i}" for i in range(1, rovers + 1)]
+    rover = numbered("rover", rovers)
     store = [f"{r}store" for r in rover]
-    waypoint = [f"waypoint{i}" for i in range(1, waypoints + 1)]
-    camera = [f"camera{i}" for i in range(1, cameras + 1)]
-    objective = [f"objective{i}" for i in range(1, objectives + 1)]
+    waypoint = numbered("waypoint", waypoints)
+    camera = numbered("camera", cameras)
+    objective = numbered("objective", objectives)
 
     initial = [f"(at_lander general {waypoint[rng.integers(waypoints)]})"]
     initial += [f"(at {r} {waypoint[rng.integers(waypoints)]})" for r in rover]
@@ -68,60 +74,50 @@ def generate(
 
     goal = []
     for kind in ("soil", "rock"):
-        initial += [f"(equipped_for_{kind}_analysis {rover[i]})" for i in _some(rng, rovers, 1)]
+        initial += [
+            f"(equipped_for_{kind}_analysis {rover[i]})" for i in random_subset(rng, rovers, 1)
+        ]
         sampled = np.flatnonzero(rng.random(waypoints) < 0.5)
         initial += [f"(at_{kind}_sample {waypoint[i]})" for i in sampled]
-        wanted = sampled[_some(rng, len(sampled), 0)]
+        wanted = sampled[random_subset(rng, len(sampled), 0)]
         goal += [f"(communicated_{kind}_data {waypoint[i]})" for i in wanted]
 
     for a, b in _visible_pairs(rng, waypoints):
         initial.append(f"(visible {waypoint[a]} {waypoint[b]})")
         initial.append(f"(visible {waypoint[b]} {waypoint[a]})")
 
-    imaging = _some(rng, rovers, 1)
+    imaging = random_subset(rng, rovers, 1)
     initial += [f"(equipped_for_imaging {rover[i]})" for i in imaging]
-    supported = [set(_some(rng, len(MODES), 1)) for _ in camera]
-    for m in set(range(len(MODES))).difference(*supported):
-        supported[rng.integers(cameras)].add(m)
-    for c, ms in zip(camera, supported, strict=True):
+    for c, modes in zip(camera, covering_subsets(rng, cameras, len(MODES)), strict=True):
         initial.append(f"(on_board {c} {rover[rng.choice(imaging)]})")
         initial.append(f"(calibration_target {c} {objective[rng.integers(objectives)]})")
-        initial += [f"(supports {c} {MODES[m]})" for m in sorted(ms)]
+        initial += [f"(supports {c} {MODES[m]})" for m in modes]
     for o in objective:
-        initial += [f"(visible_from {o} {waypoint[i]})" for i in _some(rng, waypoints, 1)]
+        initial += [f"(visible_from {o} {waypoint[i]})" for i in random_subset(rng, waypoints, 1)]
 
     images = [(o, m) for o in objective for m in MODES]
-    for i in _some(rng, len(images), 0 if goal else 1):
+    for i in random_subset(rng, len(images), 0 if goal else 1):
         goal.append(f"(communicated_image_data {images[i][0]} {images[i][1]})")
 
-    lines = [
-        f"(define (problem {name})",
-        "  (:domain rover)",
-        "  (:objects",
-        "    general - lander",
-        f"    {' '.join(MODES)} - mode",
-        f"    {' '.join(rover)} - rover",
-        f"    {' '.join(store)} - store",
-        f"    {' '.join(waypoint)} - waypoint",
-        f"    {' '.join(camera)} - camera",
-        f"    {' '.join(objective)} - objective)",
-        "  (:init",
-        *(f"    {atom}" for atom in initial),
-        "  )",
-        "  (:goal (and",
-        *(f"    {atom}" for atom in goal),
-        "  )))",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _some(rng: np.random.Generator, count: int, least: int) -> list[int]:
-    """A random set of at least `least` of the numbers below `count`; all sizes equally likely."""
-    return sorted(int(i) for i in rng.permutation(count)[: rng.integers(least, count + 1)])
+    return problem_text(
+        name,
+        "rover",
+        {
+            "lander": ["general"],
+            "mode": MODES,
+            "rover": rover,
+            "store": store,
+            "waypoint": waypoint,
+            "camera": camera,
+            "objective": objective,
+        },
+        initial,
+        goal,
+    )
 
 
 def _visible_pairs(rng: np.random.Generator, waypoints: int) -> list[tuple[int, int]]:
-    """A random connected graph; all numbers of edges from a tree to the full graph are possible."""
+    """Draw a connected graph; all numbers of edges from a tree to the full graph are possible."""
     order = rng.permutation(waypoints)
     tree = np.zeros((waypoints, waypoints), dtype=bool)
     for i in range(1, waypoints):

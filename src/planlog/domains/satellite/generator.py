@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from planlog.domains.problem_text import (
+    covering_subsets,
+    numbered,
+    problem_text,
+    random_subset,
+)
 from planlog.domains.sizes import Size
 
 SIZES = (
@@ -55,52 +61,46 @@ def generate(
     modes: int,
     directions: int,
 ) -> str:
-    """A problem in PDDL with the given numbers of objects.
+    """Return a problem in PDDL with the given numbers of objects.
 
     It has a solution: every instrument has a calibration target and every mode an instrument.
     """
-    satellite = [f"sat{i}" for i in range(1, satellites + 1)]
-    instrument = [f"ins{i}" for i in range(1, instruments + 1)]
-    mode = [f"mod{i}" for i in range(1, modes + 1)]
-    direction = [f"dir{i}" for i in range(1, directions + 1)]
+    satellite = numbered("sat", satellites)
+    instrument = numbered("ins", instruments)
+    mode = numbered("mod", modes)
+    direction = numbered("dir", directions)
 
-    # As far as there are enough instruments, every satellite has one.
+    # If there are enough instruments, every satellite has one.
     carrier = np.concatenate(
         [rng.permutation(satellites), rng.integers(satellites, size=instruments)]
     )[:instruments]
-    supported = [set(rng.permutation(modes)[: rng.integers(1, modes + 1)]) for _ in instrument]
-    for m in set(range(modes)).difference(*supported):
-        supported[rng.integers(instruments)].add(m)
+    supported = covering_subsets(rng, instruments, modes)
 
     initial = [f"(pointing {s} {direction[rng.integers(directions)]})" for s in satellite]
     initial += [f"(power_avail {s})" for s in satellite]
     for i, s, ms in zip(instrument, carrier, supported, strict=True):
         initial.append(f"(on_board {i} {satellite[s]})")
         initial.append(f"(calibration_target {i} {direction[rng.integers(directions)]})")
-        initial += [f"(supports {i} {mode[m]})" for m in sorted(ms)]
+        initial += [f"(supports {i} {mode[m]})" for m in ms]
 
     images = [(d, m) for d in direction for m in mode]
-    wanted = rng.permutation(len(images))[: rng.integers(1, len(images) + 1)]
+    wanted = random_subset(rng, len(images), 1)
     goal = [
         f"(pointing {s} {direction[rng.integers(directions)]})"
         for s in satellite
         if rng.random() < 0.5
     ]
-    goal += [f"(have_image {images[i][0]} {images[i][1]})" for i in sorted(wanted)]
+    goal += [f"(have_image {images[i][0]} {images[i][1]})" for i in wanted]
 
-    lines = [
-        f"(define (problem {name})",
-        "  (:domain satellite)",
-        "  (:objects",
-        f"    {' '.join(satellite)} - satellite",
-        f"    {' '.join(instrument)} - instrument",
-        f"    {' '.join(mode)} - mode",
-        f"    {' '.join(direction)} - direction)",
-        "  (:init",
-        *(f"    {atom}" for atom in initial),
-        "  )",
-        "  (:goal (and",
-        *(f"    {atom}" for atom in goal),
-        "  )))",
-    ]
-    return "\n".join(lines) + "\n"
+    return problem_text(
+        name,
+        "satellite",
+        {
+            "satellite": satellite,
+            "instrument": instrument,
+            "mode": mode,
+            "direction": direction,
+        },
+        initial,
+        goal,
+    )

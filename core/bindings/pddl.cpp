@@ -1,0 +1,219 @@
+// Domains and tasks: PDDL text in, descriptions out.
+#include "pddl/pddl.hpp"
+
+#include "bindings/bindings.hpp"
+
+namespace planlog {
+namespace {
+
+using DiagnosticTuple =
+    std::tuple<Severity, uint32_t, uint32_t, uint32_t, std::string, std::string>;
+
+std::vector<DiagnosticTuple> as_tuples(const std::vector<Diagnostic>& diagnostics) {
+    std::vector<DiagnosticTuple> result;
+    for (const Diagnostic& d : diagnostics)
+        result.emplace_back(d.severity, d.line, d.column, d.length, d.message, d.hint);
+    return result;
+}
+
+auto read_domain_text(nb::bytes text) {
+    std::vector<Diagnostic> diagnostics;
+    auto domain = read_domain({text.c_str(), text.size()}, diagnostics);
+    std::shared_ptr<SharedDomain> result;
+    if (domain) result = std::make_shared<SharedDomain>(SharedDomain{std::move(*domain)});
+    return std::pair(result, as_tuples(diagnostics));
+}
+
+auto read_task_text(std::shared_ptr<SharedDomain> domain, nb::bytes text) {
+    std::vector<Diagnostic> diagnostics;
+    std::optional<Task> task;
+    const std::string_view view(text.c_str(), text.size());
+    {
+        nb::gil_scoped_release unlocked;
+        task = read_task(domain->domain, view, diagnostics);
+    }
+    std::shared_ptr<SharedTask> result;
+    if (task) result = std::make_shared<SharedTask>(std::move(domain), std::move(*task));
+    return std::pair(result, as_tuples(diagnostics));
+}
+
+using ParameterTuple = std::pair<std::string, std::vector<uint32_t>>;
+
+std::vector<ParameterTuple> as_tuples(const std::vector<Parameter>& parameters) {
+    std::vector<ParameterTuple> result;
+    for (const Parameter& parameter : parameters) {
+        auto& types = result.emplace_back(parameter.name, std::vector<uint32_t>{}).second;
+        for (TypeId type : parameter.types) types.push_back(index(type));
+    }
+    return result;
+}
+
+auto types_of(const SharedDomain& shared) {
+    std::vector<std::pair<std::string, uint32_t>> result;
+    for (const Type& type : shared.domain.types) result.emplace_back(type.name, index(type.parent));
+    return result;
+}
+
+auto predicates_of(const SharedDomain& shared) {
+    std::vector<std::tuple<std::string, std::vector<ParameterTuple>, PredicateKind, bool,
+                           std::vector<bool>>>
+        result;
+    for (const Predicate& p : shared.domain.predicates)
+        result.emplace_back(p.name, as_tuples(p.parameters), p.kind, p.fluent, p.trusted);
+    return result;
+}
+
+// Predicate (none: an equality), negated, terms (variable v as v, constant c as -1 - c).
+using LiteralTuple = std::tuple<std::optional<uint32_t>, bool, std::vector<int32_t>>;
+
+std::vector<int32_t> as_codes(const std::vector<Term>& terms) {
+    std::vector<int32_t> codes;
+    for (Term term : terms) {
+        const auto value = static_cast<int32_t>(term.value);
+        codes.push_back(term.is_variable ? value : -1 - value);
+    }
+    return codes;
+}
+
+std::vector<LiteralTuple> as_tuples(const std::vector<Literal>& literals) {
+    std::vector<LiteralTuple> result;
+    for (const Literal& literal : literals) {
+        std::optional<uint32_t> predicate;
+        if (literal.kind == LiteralKind::Atom) predicate = index(literal.predicate);
+        result.emplace_back(predicate, literal.negated, as_codes(literal.terms));
+    }
+    return result;
+}
+
+auto actions_of(const SharedDomain& shared) {
+    std::vector<std::tuple<std::string, std::vector<ParameterTuple>, std::vector<LiteralTuple>>>
+        result;
+    for (const Action& action : shared.domain.actions)
+        result.emplace_back(action.name, as_tuples(action.parameters),
+                            as_tuples(action.precondition));
+    return result;
+}
+
+auto axioms_of(const SharedDomain& shared) {
+    std::vector<std::tuple<uint32_t, std::vector<int32_t>, std::vector<ParameterTuple>,
+                           std::vector<LiteralTuple>>>
+        result;
+    for (const Axiom& axiom : shared.domain.axioms)
+        result.emplace_back(index(axiom.head), as_codes(axiom.terms), as_tuples(axiom.variables),
+                            as_tuples(axiom.body));
+    return result;
+}
+
+auto as_tuples(const std::vector<Object>& objects) {
+    std::vector<std::pair<std::string, uint32_t>> result;
+    for (const Object& object : objects) result.emplace_back(object.name, index(object.type));
+    return result;
+}
+
+std::string atom_text(const Task& task, const std::string& name, const ObjectId* values,
+                      size_t arity) {
+    std::string text = "(" + name;
+    for (size_t i = 0; i < arity; ++i) text += " " + task.objects[values[i]].name;
+    return text + ")";
+}
+
+// Literals as such, and what is no literal as it was written.
+std::vector<std::string> goal_texts(const SharedTask& shared) {
+    std::vector<std::string> result;
+    const auto& predicates = shared.task.domain->predicates;
+    for (size_t i = 0; i < shared.task.goal.size(); ++i) {
+        const Literal& literal = shared.task.goal[i];
+        if (literal.kind == LiteralKind::Atom && index(literal.predicate) >= predicates.size()) {
+            result.push_back(shared.task.goal_sources[i]);
+            continue;
+        }
+        const bool is_atom = literal.kind == LiteralKind::Atom;
+        const std::string& name = is_atom ? predicates[index(literal.predicate)].name : "=";
+        std::vector<ObjectId> values;
+        for (Term term : literal.terms) values.push_back(term.value);
+        const std::string atom = atom_text(shared.task, name, values.data(), values.size());
+        result.push_back(literal.negated ? "(not " + atom + ")" : atom);
+    }
+    return result;
+}
+
+nb::tuple as_python(PredicateId predicate, const ObjectId* values, size_t arity) {
+    return nb::make_tuple(index(predicate),
+                          nb::tuple(nb::cast(std::vector<ObjectId>(values, values + arity))));
+}
+
+nb::list static_atoms(const SharedTask& shared) {
+    nb::list result;
+    const AtomList& initial = shared.task.initial;
+    for (size_t i = 0; i < initial.size(); ++i)
+        if (!shared.task.domain->predicates[index(initial.predicates[i])].fluent)
+            result.append(as_python(initial.predicates[i], initial.row(i), initial.arity(i)));
+    return result;
+}
+
+nb::list atoms_of(SharedTask& shared, IdArray ids) {
+    check_atoms(shared, ids);
+    // Making Python objects may run other code of Python, so it has to wait for the unlocking.
+    AtomList found;
+    {
+        const auto lock = shared.atoms.lock();
+        for (size_t i = 0; i < ids.size(); ++i) {
+            const ObjectId* values = shared.atoms.values(ids(i));
+            found.predicates.push_back(shared.atoms.predicate(ids(i)));
+            found.arguments.insert(found.arguments.end(), values,
+                                   values + shared.atoms.arity(ids(i)));
+            found.offsets.push_back(static_cast<uint32_t>(found.arguments.size()));
+        }
+    }
+    nb::list result;
+    for (size_t i = 0; i < found.size(); ++i)
+        result.append(as_python(found.predicates[i], found.row(i), found.arity(i)));
+    return result;
+}
+
+}  // namespace
+
+void bind_tasks(nb::module_& m) {
+    nb::enum_<PredicateKind>(m, "PredicateKind")
+        .value("BASIC", PredicateKind::Basic)
+        .value("DERIVED", PredicateKind::Derived)
+        .value("AUXILIARY", PredicateKind::Auxiliary);
+    nb::enum_<Severity>(m, "Severity")
+        .value("ERROR", Severity::Error)
+        .value("UNSUPPORTED", Severity::Unsupported)
+        .value("WARNING", Severity::Warning);
+    nb::class_<SharedDomain>(m, "Domain")
+        .def_prop_ro("name", [](const SharedDomain& d) { return d.domain.name; })
+        .def_prop_ro("types", &types_of)
+        .def_prop_ro("predicates", &predicates_of)
+        .def_prop_ro("actions", &actions_of)
+        .def_prop_ro("axioms", &axioms_of)
+        .def_prop_ro("constants",
+                     [](const SharedDomain& d) { return as_tuples(d.domain.constants); });
+    m.def("read_domain", &read_domain_text, "text"_a);
+
+    nb::class_<SharedTask>(m, "Task")
+        .def_prop_ro("name", [](const SharedTask& t) { return t.task.name; })
+        .def_prop_ro("objects", [](const SharedTask& t) { return as_tuples(t.task.objects); })
+        .def_prop_ro("goals", &goal_texts)
+        .def_prop_ro("static_atoms", &static_atoms)
+        .def_prop_ro("minimises_cost", [](const SharedTask& t) { return t.task.minimises_cost; })
+        .def("initial",
+             [](SharedTask& t) {
+                 const auto lock = t.atoms.lock();
+                 return as_array(initial_state(t.task, t.atoms));
+             })
+        .def("atoms", &atoms_of, "ids"_a)
+        .def("intern", [](SharedTask& t, uint32_t predicate, const std::vector<uint32_t>& values) {
+            if (predicate >= t.task.domain->predicates.size() ||
+                values.size() != t.task.domain->predicates[predicate].parameters.size())
+                throw nb::value_error("no such atom");
+            for (uint32_t value : values)
+                if (value >= t.task.objects.size()) throw nb::value_error("no such object");
+            const auto lock = t.atoms.lock();
+            return t.atoms.intern(PredicateId(predicate), values.data());
+        });
+    m.def("read_task", &read_task_text, "domain"_a, "text"_a);
+}
+
+}  // namespace planlog

@@ -1,0 +1,44 @@
+// Graphs as arrays.
+#include "bindings/bindings.hpp"
+#include "util/graph.hpp"
+
+namespace planlog {
+namespace {
+
+Graph as_graph(IdArray offsets, IdArray targets, size_t size) {
+    if (offsets.size() == 0 || offsets.size() > size + 1 || offsets(0) != 0 ||
+        offsets(offsets.size() - 1) != targets.size())
+        throw nb::value_error("offsets must lead from 0 to the number of arcs");
+    for (size_t i = 0; i + 1 < offsets.size(); ++i)
+        if (offsets(i) > offsets(i + 1)) throw nb::value_error("offsets must not decrease");
+    for (size_t i = 0; i < targets.size(); ++i)
+        if (targets(i) >= size) throw nb::value_error("no such node");
+    return {{offsets.data(), offsets.size()}, {targets.data(), targets.size()}, size};
+}
+
+nb::tuple reversed_arrays(IdArray offsets, IdArray targets, size_t size) {
+    ReversedGraph result = reversed(as_graph(offsets, targets, size));
+    return nb::make_tuple(as_array(std::move(result.offsets)), as_array(std::move(result.targets)),
+                          as_array(std::move(result.arcs)));
+}
+
+auto distance_array(IdArray offsets, IdArray targets, size_t size, IdArray sources) {
+    const Graph graph = as_graph(offsets, targets, size);
+    for (size_t i = 0; i < sources.size(); ++i)
+        if (sources(i) >= size) throw nb::value_error("no such node");
+    return as_array(distances(graph, {sources.data(), sources.size()}));
+}
+
+auto component_array(IdArray offsets, IdArray targets, size_t size) {
+    return as_array(strong_components(as_graph(offsets, targets, size)));
+}
+
+}  // namespace
+
+void bind_graphs(nb::module_& m) {
+    m.def("reverse", &reversed_arrays, "offsets"_a, "targets"_a, "size"_a);
+    m.def("distances", &distance_array, "offsets"_a, "targets"_a, "size"_a, "sources"_a);
+    m.def("components", &component_array, "offsets"_a, "targets"_a, "size"_a);
+}
+
+}  // namespace planlog

@@ -1,0 +1,204 @@
+#include "datalog/join.hpp"
+
+#include <algorithm>
+
+namespace planlog {
+
+// --- JoinPlanner -------------------------------------------------------------
+
+JoinPlanner::JoinPlanner(std::vector<Relation>& relations)
+    : relations_(relations), distinct_(relations.size()) {}
+
+// Rows that agree with a key in the bound columns, if columns were independent.
+double JoinPlanner::expected_rows(uint32_t number, ColumnMask bound) {
+    const Relation& relation = relations_[number];
+    auto& distinct = distinct_[number];
+    distinct.resize(relation.arity());
+    const auto size = static_cast<double>(relation.size());
+    double keys = 1;
+    for (uint32_t column = 0; column < relation.arity(); ++column) {
+        if (!(bound >> column & 1)) continue;
+        if (distinct[column] == 0)
+            distinct[column] = std::max<size_t>(1, relation.distinct(column));
+        keys *= static_cast<double>(distinct[column]);
+    }
+    return size / std::max(1.0, std::min(keys, size));
+}
+
+ColumnMask JoinPlanner::bound_columns(const BodyLiteral& literal,
+                                      const std::vector<bool>& bound) const {
+    ColumnMask mask = 0;
+    for (uint32_t column = 0; column < literal.terms.size(); ++column) {
+        const Term term = literal.terms[column];
+        if (!term.is_variable || bound[term.value]) mask |= ColumnMask{1} << column;
+    }
+    return mask;
+}
+
+JoinPlan JoinPlanner::plan(const Query& query, std::optional<uint32_t> trigger) {
+    JoinPlan plan;
+    plan.trigger = trigger;
+    std::vector<bool> bound(query.variable_count);
+    std::fill_n(bound.begin(), query.bound_count, true);
+    std::vector<bool> literal_done(query.body.size());
+    std::vector<bool> comparison_done(query.comparisons.size());
+
+    const auto is_bound = [&](Term term) { return !term.is_variable || bound[term.value]; };
+    const auto all_bound = [&](const std::vector<Term>& terms) {
+        return std::all_of(terms.begin(), terms.end(), is_bound);
+    };
+    const auto add_filters = [&] {
+        for (size_t i = 0; i < query.comparisons.size(); ++i) {
+            const Comparison& comparison = query.comparisons[i];
+            if (comparison_done[i] || !is_bound(comparison.left) || !is_bound(comparison.right))
+                continue;
+            comparison_done[i] = true;
+            JoinStep& step = plan.steps.emplace_back();
+            step.kind = JoinStep::Kind::Compare;
+            step.equal = comparison.equal;
+            step.key = {comparison.left, comparison.right};
+        }
+        for (uint32_t i = 0; i < query.body.size(); ++i) {
+            const BodyLiteral& literal = query.body[i];
+            if (literal_done[i] || !all_bound(literal.terms)) continue;
+            literal_done[i] = true;
+            JoinStep& step = plan.steps.emplace_back();
+            step.kind = literal.negated ? JoinStep::Kind::Absent : JoinStep::Kind::Member;
+            step.literal = i;
+            step.relation = index(literal.relation);
+            step.key = literal.terms;
+        }
+    };
+
+    if (trigger) {
+        literal_done[*trigger] = true;
+        plan.trigger_terms = query.body[*trigger].terms;
+        for (Term term : plan.trigger_terms)
+            if (term.is_variable) bound[term.value] = true;
+    }
+    add_filters();
+    for (;;) {
+        std::optional<uint32_t> best;
+        double best_rows = 0;
+        for (uint32_t i = 0; i < query.body.size(); ++i) {
+            const BodyLiteral& literal = query.body[i];
+            if (literal_done[i] || literal.negated) continue;
+            const double rows =
+                expected_rows(index(literal.relation), bound_columns(literal, bound));
+            if (!best || rows < best_rows) best = i, best_rows = rows;
+        }
+        if (!best) break;
+        const BodyLiteral& literal = query.body[*best];
+        literal_done[*best] = true;
+        JoinStep& step = plan.steps.emplace_back();
+        step.kind = JoinStep::Kind::Lookup;
+        step.literal = *best;
+        step.relation = index(literal.relation);
+        const ColumnMask mask = bound_columns(literal, bound);
+        step.index = relations_[step.relation].index_on(mask);
+        for (uint32_t column = 0; column < literal.terms.size(); ++column) {
+            const Term term = literal.terms[column];
+            if (mask >> column & 1) {
+                step.key.push_back(term);
+            } else if (bound[term.value]) {
+                step.repeat.push_back({column, term.value});
+            } else {
+                bound[term.value] = true;
+                step.bind.push_back({column, term.value});
+            }
+        }
+        add_filters();
+    }
+    return plan;
+}
+
+// --- JoinExecutor -------------------------------------------------------------
+
+void JoinExecutor::prepare(const std::vector<Relation>& relations, const Query& query,
+                           const JoinPlan& plan, std::vector<uint32_t>& matches) {
+    relations_ = &relations;
+    plan_ = &plan;
+    matches_ = &matches;
+    match_count_ = 0;
+    binding_.resize(query.variable_count);
+    rows_.assign(query.body.size(), no_row);
+}
+
+size_t JoinExecutor::run(const std::vector<Relation>& relations, const Query& query,
+                         const JoinPlan& plan, const ObjectId* bound,
+                         std::vector<uint32_t>& matches) {
+    prepare(relations, query, plan, matches);
+    std::copy_n(bound, query.bound_count, binding_.begin());
+    limit_ = UINT64_MAX;
+    search(0);
+    return match_count_;
+}
+
+size_t JoinExecutor::run_triggered(const std::vector<Relation>& relations, const Query& query,
+                                   const JoinPlan& plan, Row row, std::vector<uint32_t>& matches) {
+    const BodyLiteral& literal = query.body[*plan.trigger];
+    const Relation& relation = relations[index(literal.relation)];
+    prepare(relations, query, plan, matches);
+    trigger_ = *plan.trigger;
+    limit_ = relation.stamp(row);
+    const ObjectId* values = relation.values(row);
+    // A variable that occurs twice keeps the value of its last column; all columns are compared.
+    for (size_t column = 0; column < plan.trigger_terms.size(); ++column)
+        if (plan.trigger_terms[column].is_variable)
+            binding_[plan.trigger_terms[column].value] = values[column];
+    for (size_t column = 0; column < plan.trigger_terms.size(); ++column)
+        if (value(plan.trigger_terms[column]) != values[column]) return 0;
+    if (!literal.negated) rows_[trigger_] = row;
+    search(0);
+    return match_count_;
+}
+
+bool JoinExecutor::is_visible(const Relation& relation, Row row, uint32_t literal) const {
+    const uint64_t stamp = relation.stamp(row);
+    return stamp < limit_ || (stamp == limit_ && literal > trigger_);
+}
+
+// Whether a step that binds nothing lets the binding pass.
+bool JoinExecutor::passes(const JoinStep& step, const ObjectId* key) {
+    if (step.kind == JoinStep::Kind::Compare) return (key[0] == key[1]) == step.equal;
+    const Relation& relation = (*relations_)[step.relation];
+    const Row row = relation.find(key);
+    if (step.kind == JoinStep::Kind::Absent)
+        return row == no_row || (!relation.is_true(row) && is_visible(relation, row, step.literal));
+    rows_[step.literal] = row;
+    return row != no_row && relation.is_true(row) && is_visible(relation, row, step.literal);
+}
+
+// Recurses only where variables are bound, so no deeper than there are variables.
+void JoinExecutor::search(size_t number) {
+    ObjectId key[max_arity];
+    for (; number < plan_->steps.size(); ++number) {
+        const JoinStep& step = plan_->steps[number];
+        for (size_t i = 0; i < step.key.size(); ++i) key[i] = value(step.key[i]);
+        if (step.kind == JoinStep::Kind::Lookup) break;
+        if (!passes(step, key)) return;
+    }
+    if (number == plan_->steps.size()) {
+        matches_->insert(matches_->end(), rows_.begin(), rows_.end());
+        matches_->insert(matches_->end(), binding_.begin(), binding_.end());
+        ++match_count_;
+        return;
+    }
+    const JoinStep& step = plan_->steps[number];
+    const Relation& relation = (*relations_)[step.relation];
+    const Index& index = relation.index(step.index);
+    for (Row row = relation.first(step.index, key); row != no_row; row = index.next(row)) {
+        if ((++visited_ & 0x3fff) == 0 && poll) poll();
+        if (!is_visible(relation, row, step.literal)) continue;
+        const ObjectId* values = relation.values(row);
+        for (const auto& [column, variable] : step.bind) binding_[variable] = values[column];
+        bool equal = true;
+        for (const auto& [column, variable] : step.repeat)
+            equal = equal && binding_[variable] == values[column];
+        if (!equal) continue;
+        rows_[step.literal] = row;
+        search(number + 1);
+    }
+}
+
+}  // namespace planlog

@@ -1,0 +1,108 @@
+// Joins: all substitutions under which a conjunction of literals holds.
+//
+// A plan orders the literals. It is chosen greedily: always the literal that is
+// expected to match the fewest rows, given the variables bound so far and the
+// sizes of the relations; negated literals and comparisons as soon as their
+// variables are bound. Every lookup goes through a hash index on exactly the
+// bound columns.
+//
+// A plan may start from a *trigger*: one literal whose row is given, because its
+// atom has just changed. When several atoms changed at once, every new
+// substitution must still be found exactly once. Each changed row has a stamp,
+// and a triggered join sees the world as if the rows with later stamps had not
+// changed yet: so a substitution is found by the last of its changed atoms, at
+// the last literal where that atom occurs.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "datalog/program.hpp"
+#include "datalog/relation.hpp"
+
+namespace planlog {
+
+struct Query {
+    std::vector<BodyLiteral> body;  // terms name the task's objects
+    std::vector<Comparison> comparisons;
+    uint32_t variable_count = 0;
+    uint32_t bound_count = 0;  // the first variables have values already
+};
+
+struct JoinStep {
+    enum class Kind : uint8_t {
+        Lookup,   // rows that match the bound columns
+        Member,   // all columns bound: one row, must be true
+        Absent,   // negated, all columns bound
+        Compare,  // two bound terms
+    };
+    struct Column {
+        uint32_t column;
+        uint32_t variable;
+    };
+    Kind kind;
+    bool equal = true;     // Compare
+    uint32_t literal = 0;  // position in the body
+    uint32_t relation = 0;
+    uint32_t index = 0;     // Lookup
+    std::vector<Term> key;  // of the index, of the row, or the two terms
+    std::vector<Column> bind;
+    std::vector<Column> repeat;  // columns of a variable bound earlier in the same literal
+};
+
+struct JoinPlan {
+    std::optional<uint32_t> trigger;  // position of the literal whose row is given
+    std::vector<Term> trigger_terms;
+    std::vector<JoinStep> steps;
+};
+
+// Chooses plans by the relations' present sizes; makes the indexes they need.
+class JoinPlanner {
+  public:
+    explicit JoinPlanner(std::vector<Relation>& relations);
+    JoinPlan plan(const Query& query, std::optional<uint32_t> trigger);
+
+  private:
+    double expected_rows(uint32_t relation, ColumnMask bound);
+    ColumnMask bound_columns(const BodyLiteral& literal, const std::vector<bool>& bound) const;
+
+    std::vector<Relation>& relations_;
+    std::vector<std::vector<size_t>> distinct_;  // per relation and column, 0 if not yet counted
+};
+
+// Runs plans. A match is written to `matches` as the rows of the body's literals
+// (no_row for negated ones) followed by the values of the variables.
+class JoinExecutor {
+  public:
+    // All matches, counted; the query's bound variables have the given values.
+    size_t run(const std::vector<Relation>& relations, const Query& query, const JoinPlan& plan,
+               const ObjectId* bound, std::vector<uint32_t>& matches);
+    // Matches in which the trigger's literal is the given row.
+    size_t run_triggered(const std::vector<Relation>& relations, const Query& query,
+                         const JoinPlan& plan, Row row, std::vector<uint32_t>& matches);
+
+    // Called now and then; throws to stop the evaluation.
+    std::function<void()> poll;
+
+  private:
+    void search(size_t number);
+    bool passes(const JoinStep& step, const ObjectId* key);
+    bool is_visible(const Relation& relation, Row row, uint32_t literal) const;
+    ObjectId value(Term term) const { return term.is_variable ? binding_[term.value] : term.value; }
+    void prepare(const std::vector<Relation>& relations, const Query& query, const JoinPlan& plan,
+                 std::vector<uint32_t>& matches);
+
+    // Of the run in progress.
+    const std::vector<Relation>* relations_ = nullptr;
+    const JoinPlan* plan_ = nullptr;
+    std::vector<uint32_t>* matches_ = nullptr;
+    uint64_t limit_ = UINT64_MAX;  // stamp of the trigger
+    uint32_t trigger_ = 0;
+    std::vector<ObjectId> binding_;
+    std::vector<Row> rows_;
+    size_t match_count_ = 0;
+    uint32_t visited_ = 0;
+};
+
+}  // namespace planlog

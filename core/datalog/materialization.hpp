@@ -1,0 +1,177 @@
+// The materialization of a program for a state of a task: all true atoms with every derivation,
+// evaluated from scratch or maintained incrementally while atoms of the state change.
+//
+// The true atoms are the perfect model of a stratified program (Apt, Blair and Walker 1988).
+// Components of mutually recursive relations are evaluated in the order of their dependencies,
+// each by semi-naive evaluation (Bancilhon 1986): every new atom triggers joins that begin at it
+// (see join.hpp), so no derivation is found twice.
+//
+// Maintenance is based on the stored derivations (see derivation_store.hpp):
+//   - An atom that becomes false ends exactly the derivations on its lists of positive uses, one
+//     that becomes true those on its lists of negated uses, without any join.
+//   - An atom that becomes true (or false, under negation) starts new derivations, which joins
+//     find that begin at the changed atom.
+//   - A derived atom of a component without recursion is true as long as it has derivations: the
+//     counting algorithm (Gupta, Mumick and Subrahmanian 1993).
+//
+// In a recursive component, counting is not enough: atoms could support each other in a cycle.
+// There each atom has a rank, and well-founded support: at least one of its derivations uses only
+// atoms of its own component with smaller ranks (Doyle 1979). An atom that loses its last such
+// derivation becomes false, with all that depends on it; then the atoms that still have
+// derivations, all from atoms that stayed true, come back with new ranks. This is delete and
+// rederive (DRed, also Gupta et al. 1993), but like the backward/forward algorithm (Motik, Nenov,
+// Piro and Horrocks 2015) it looks for other support first and so deletes fewer atoms.
+//
+// A literal without arguments, such as `arm-empty`, is a gate: it decides for all derivations of
+// its rule at once. While a gate is closed, the rule's derivations are kept but do not count, and
+// changes of the atoms they use are deferred; when it opens, the derivations are brought up to
+// date for the deferred atoms. So a gate that opens and closes costs time in proportion to the
+// derivations it lets through, and a closed one next to nothing.
+//
+// Components are updated in order. The update of a component first ends derivations, then starts
+// new ones, and only then tells later components which atoms have changed on balance.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "datalog/compiled_program.hpp"
+#include "datalog/derivation_store.hpp"
+#include "datalog/input_relations.hpp"
+#include "datalog/rule_plans.hpp"
+#include "planning/state.hpp"
+
+namespace planlog {
+
+class Materialization {
+  public:
+    // The program is one made by Program::for_task. Task and atom table outlive the
+    // materialization.
+    Materialization(const Task& task, AtomTable& atoms, Program program);
+
+    // Evaluates from scratch, for the state with these (fluent) atoms. Their order decides the
+    // order of rows.
+    void evaluate(std::span<const AtomId> state);
+    // Changes the truth value of a state atom, given by its row. `finish` then brings all
+    // relations up to date.
+    void change(PredicateId predicate, Row row, bool value);
+    void finish();
+
+    const Task& task() const { return *task_; }
+    AtomTable& atoms() const { return *atoms_; }
+    const Program& program() const { return program_; }
+    const Relation& relation(RelationId id) const { return relations_[index(id)]; }
+    const Relation& state(PredicateId id) const { return relation(inputs_->state_relation(id)); }
+    const DerivationStore& derivations() const { return derivations_; }
+    bool is_static(RelationId id) const { return dependencies(id).is_static; }
+    bool holds(const Literal& literal) const;  // ground, over the task's objects
+    // The row of a state atom, true or false.
+    Row row(PredicateId predicate, const ObjectId* values) {
+        return intern(inputs_->state_relation(predicate), values);
+    }
+    uint32_t index_of_true_rows(RelationId id) { return relations_[index(id)].index_on(0); }
+
+    // Conditions of actions are queries of the same kind as rule bodies. Their plans should be
+    // chosen again when the version grows, because sizes have changed.
+    Query bind(const Rule& rule, uint32_t bound_count) const {
+        return compiled_->bind(rule, bound_count);
+    }
+    JoinPlan plan(const Query& query);
+    uint64_t plan_version() const { return plans_.version(); }
+    size_t run(const Query& query, const JoinPlan& plan, const ObjectId* bound,
+               std::vector<uint32_t>& matches);
+
+    // Those who keep values of atoms ask to be told whose derivations change.
+    void track_derivations() { is_tracking_ = true; }
+    // Gives the atoms that have lost or won derivations since this was last asked, some perhaps
+    // several times. An evaluation from scratch changes all of them; `evaluations` counts those.
+    void take_rederived(std::vector<AtomRef>& atoms) {
+        atoms.clear();
+        atoms.swap(rederived_);
+    }
+    uint64_t evaluations() const { return evaluations_; }
+
+    std::function<void()>& poll() { return executor_.poll; }
+
+  private:
+    struct RuleGate {
+        bool is_evaluated = false;      // derivations are those of the time it was last open
+        bool was_opened = false;        // by the update in progress
+        std::vector<AtomRef> deferred;  // each change of an atom since the gate closed
+    };
+    struct Work {                      // of one component, for the update in progress
+        std::vector<AtomRef> changes;  // atoms of earlier components, on balance
+        std::vector<AtomRef> dirty;    // own atoms that lost a derivation
+        std::vector<AtomRef> touched;  // own atoms that lost or won a derivation
+        std::vector<uint32_t> gated;   // rules with a gate that changed
+    };
+
+    // Atoms (materialization.cpp)
+    Row intern(RelationId relation, const ObjectId* values);
+    void set_input(RelationId relation, Row row, bool value);
+    void set_state_atom(PredicateId predicate, Row row, bool value);
+    void load_static();
+    // Evaluation from scratch (materialization.cpp)
+    void clear_dynamic();
+    void evaluate_component(uint32_t component);
+    void evaluate_rule(uint32_t rule);
+    void add_derivations(uint32_t rule, size_t count);  // of the first `matches_`
+    void add_derivation(uint32_t rule, Row* match);
+    uint32_t rank_of(uint32_t rule, const Row* body) const;
+    void process_queue(uint32_t component);
+    void trigger(AtomRef atom, uint32_t component);
+    void trigger_literal(AtomRef atom, uint32_t rule, uint32_t literal);
+    // Maintenance (maintenance.cpp)
+    void remove_derivation(uint32_t rule, DerivationStore::Slot slot);
+    void end_uses(AtomRef atom, bool positive, std::optional<uint32_t> only_component);
+    void touch(AtomRef atom);
+    void propagate(AtomRef atom);
+    Work& work_of(uint32_t component);
+    void update_component(uint32_t component);
+    void retract_unfounded(uint32_t component);
+    bool is_well_founded(AtomRef atom) const;
+    void restore_supported(uint32_t component);
+    void commit(uint32_t component);
+    // Gates (rule_gates.cpp)
+    bool gates_hold(uint32_t rule) const;
+    void open(uint32_t rule);
+    void close(uint32_t rule);
+    void set_active(uint32_t rule, bool value);
+    void defer(uint32_t rule, AtomRef atom);
+    void discard(uint32_t rule);
+
+    const RelationDependencies& dependencies(RelationId id) const {
+        return dependencies_[index(id)];
+    }
+    bool is_true(AtomRef atom) const { return relation(atom.relation).is_true(atom.row); }
+    void set_stamp(AtomRef atom) { relations_[index(atom.relation)].set_stamp(atom.row, ++stamp_); }
+
+    const Task* task_;
+    AtomTable* atoms_;
+    Program program_;
+    // Shared by copies, since they never change.
+    std::shared_ptr<const CompiledProgram> compiled_;
+    std::shared_ptr<const InputRelations> inputs_;
+    std::span<const CompiledRule> rules_;  // those of `compiled_`
+    std::span<const RelationDependencies> dependencies_;
+    std::vector<Relation> relations_;
+    RulePlans plans_;
+    DerivationStore derivations_;
+    std::vector<RuleGate> gates_;     // per rule
+    std::vector<Work> work_;          // per component
+    std::vector<uint64_t> has_work_;  // bit c: component c
+    JoinExecutor executor_;
+    std::vector<uint32_t> matches_;
+    std::vector<AtomRef> queue_;  // changed atoms whose joins are still to be run
+    std::vector<AtomRef> rederived_;
+    uint64_t stamp_ = 0;
+    uint64_t evaluations_ = 0;
+    bool is_tracking_ = false;
+    bool is_static_done_ = false;
+    bool is_evaluating_ = true;  // from scratch: no component needs to be told of a change
+};
+
+}  // namespace planlog

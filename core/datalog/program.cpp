@@ -1,0 +1,221 @@
+#include "datalog/program.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "util/graph.hpp"
+
+namespace planlog {
+
+namespace {
+
+std::vector<std::vector<TypeId>> types_of(const std::vector<Parameter>& parameters) {
+    std::vector<std::vector<TypeId>> types;
+    for (const Parameter& parameter : parameters) types.push_back(parameter.types);
+    return types;
+}
+
+}  // namespace
+
+Program::Program(const Domain& domain) : domain_(&domain) {
+    for (const Object& constant : domain.constants) constants_.push_back(constant.name);
+    action_relations_.resize(domain.actions.size());
+    for (const Axiom& axiom : domain.axioms) add_axiom(axiom);
+}
+
+const Predicate& Program::predicate(PredicateId id) const {
+    const size_t declared = domain_->predicates.size();
+    return index(id) < declared ? domain_->predicates[index(id)]
+                                : goal_predicates_[index(id) - declared];
+}
+
+RelationId Program::add_relation(RelationInfo info) {
+    if (info.arity > 32) throw std::invalid_argument("relations have at most 32 columns");
+    relations_.push_back(std::move(info));
+    return RelationId(relations_.size() - 1);
+}
+
+std::optional<RelationId> Program::find_status(PredicateId predicate, Source source) const {
+    for (size_t i = 0; i < relations_.size(); ++i)
+        if (relations_[i].source == source && relations_[i].id == index(predicate))
+            return RelationId(i);
+    return std::nullopt;
+}
+
+RelationId Program::state(PredicateId id) { return status(id, Source::State); }
+
+RelationId Program::status(PredicateId id, Source source) {
+    if (auto found = find_status(id, source)) return *found;
+    const Predicate& of = predicate(id);
+    const auto arity = static_cast<uint32_t>(of.parameters.size());
+    RelationId relation = add_relation({source, index(id), arity, of.name});
+    if (of.kind == PredicateKind::Basic || source == Source::State || source == Source::Goal)
+        return relation;
+    // The statuses of a derived predicate are derived as well.
+    Rule rule;
+    rule.head = relation;
+    rule.variable_count = arity;
+    for (uint32_t i = 0; i < arity; ++i) rule.head_terms.push_back(Term::variable(i));
+    rule.body.push_back({state(id), source == Source::UnachievedGoal, rule.head_terms});
+    rule.body.push_back(
+        {status(id, Source::Goal), source == Source::AchievedNonGoal, rule.head_terms});
+    rules_.push_back(std::move(rule));
+    return relation;
+}
+
+RelationId Program::type(std::vector<TypeId> types) {
+    std::sort(types.begin(), types.end());
+    types.erase(std::unique(types.begin(), types.end()), types.end());
+    const auto known = std::find(type_sets_.begin(), type_sets_.end(), types);
+    const auto set = static_cast<uint32_t>(known - type_sets_.begin());
+    for (size_t i = 0; i < relations_.size(); ++i)
+        if (relations_[i].source == Source::Type && relations_[i].id == set) return RelationId(i);
+    std::string name;
+    for (TypeId type : types) name += (name.empty() ? "" : "|") + domain_->types[index(type)].name;
+    type_sets_.push_back(std::move(types));
+    return add_relation({Source::Type, set, 1, std::move(name)});
+}
+
+RelationId Program::derived(std::string name, uint32_t arity) {
+    return add_relation({Source::Derived, 0, arity, std::move(name)});
+}
+
+RelationId Program::action(ActionId action) {
+    auto& relation = action_relations_[index(action)];
+    if (!relation) {
+        const Action& schema = domain_->actions[index(action)];
+        relation = derived(schema.name, static_cast<uint32_t>(schema.parameters.size()));
+    }
+    return *relation;
+}
+
+uint32_t Program::constant(const std::string& name) {
+    const auto known = std::find(constants_.begin(), constants_.end(), name);
+    if (known == constants_.end()) return constants_.push_back(name), constants_.size() - 1;
+    return static_cast<uint32_t>(known - constants_.begin());
+}
+
+void Program::append(const std::vector<Literal>& condition, Rule& rule) {
+    for (const Literal& literal : condition) {
+        if (literal.kind == LiteralKind::Equality)
+            rule.comparisons.push_back({literal.terms[0], literal.terms[1], !literal.negated});
+        else
+            rule.body.push_back({state(literal.predicate), literal.negated, literal.terms});
+    }
+}
+
+// Whether a positive literal only holds for objects of the given types at the variable.
+bool Program::implies_type(const BodyLiteral& literal, uint32_t variable,
+                           const std::vector<TypeId>& types) const {
+    const RelationInfo& info = relations_[index(literal.relation)];
+    if (literal.negated || info.source == Source::Derived) return false;
+    const auto within = [&](const std::vector<TypeId>& some) {
+        return std::all_of(some.begin(), some.end(), [&](TypeId type) {
+            return std::any_of(types.begin(), types.end(),
+                               [&](TypeId super) { return domain_->is_subtype(type, super); });
+        });
+    };
+    for (size_t column = 0; column < literal.terms.size(); ++column) {
+        if (literal.terms[column] != Term::variable(variable)) continue;
+        if (info.source == Source::Type) return within(type_sets_[info.id]);
+        const Predicate& of = predicate(PredicateId(info.id));
+        const bool trusted = column < of.trusted.size() && of.trusted[column];
+        if (trusted && within(of.parameters[column].types)) return true;
+    }
+    return false;
+}
+
+void Program::add_type_literals(Rule& rule, const std::vector<std::vector<TypeId>>& types) {
+    for (uint32_t variable = 0; variable < types.size(); ++variable) {
+        const auto& wanted = types[variable];
+        const bool bound = std::any_of(rule.body.begin(), rule.body.end(), [&](const auto& l) {
+            return !l.negated &&
+                   std::count(l.terms.begin(), l.terms.end(), Term::variable(variable));
+        });
+        const bool any = wanted.empty() || std::count(wanted.begin(), wanted.end(), TypeId(0));
+        const bool implied =
+            bound && (any || std::any_of(rule.body.begin(), rule.body.end(), [&](const auto& l) {
+                          return implies_type(l, variable, wanted);
+                      }));
+        if (implied) continue;
+        const auto set = any ? std::vector<TypeId>{TypeId(0)} : wanted;
+        rule.body.push_back({type(set), false, {Term::variable(variable)}});
+    }
+}
+
+uint32_t Program::add_rule(Rule rule) {
+    rules_.push_back(std::move(rule));
+    return static_cast<uint32_t>(rules_.size() - 1);
+}
+
+void Program::add_axiom(const Axiom& axiom) {
+    Rule rule;
+    rule.head = state(axiom.head);
+    rule.head_terms = axiom.terms;
+    rule.variable_count = static_cast<uint32_t>(axiom.variables.size());
+    append(axiom.body, rule);
+    add_type_literals(rule, types_of(axiom.variables));
+    add_rule(std::move(rule));
+}
+
+Program Program::for_task(const Task& task) const {
+    Program program = *this;
+    for (uint32_t i = 0; i < domain_->predicates.size(); ++i) program.state(PredicateId(i));
+    program.add_goal(task);
+    return program;
+}
+
+void Program::add_goal(const Task& task) {
+    goal_predicates_ = task.goal_predicates;
+    // A goal that can never hold has no axiom, but a relation all the same.
+    const auto declared = static_cast<uint32_t>(domain_->predicates.size());
+    for (uint32_t i = 0; i < goal_predicates_.size(); ++i) state(PredicateId(declared + i));
+    // Goal conditions name the task's objects, which the program knows only as constants.
+    const auto bind = [&](Term& term) {
+        if (!term.is_variable) term.value = constant(task.objects[term.value].name);
+    };
+    for (Axiom axiom : task.goal_axioms) {
+        for (Term& term : axiom.terms) bind(term);
+        for (Literal& literal : axiom.body)
+            for (Term& term : literal.terms) bind(term);
+        add_axiom(axiom);
+    }
+}
+
+// --- Components --------------------------------------------------------------
+
+std::vector<Component> components(const Program& program) {
+    const auto& rules = program.rules();
+    const size_t size = program.relations().size();
+    std::vector<std::vector<uint32_t>> reads(size);  // relation -> relations its rules read
+    for (const Rule& rule : rules)
+        for (const BodyLiteral& literal : rule.body)
+            reads[index(rule.head)].push_back(index(literal.relation));
+    std::vector<uint32_t> offsets{0}, targets;
+    for (const auto& read : reads) {
+        targets.insert(targets.end(), read.begin(), read.end());
+        offsets.push_back(static_cast<uint32_t>(targets.size()));
+    }
+    // A relation comes after those it reads.
+    const std::vector<uint32_t> component_of = strong_components({offsets, targets, size});
+
+    std::vector<Component> result;
+    for (uint32_t relation = 0; relation < size; ++relation) {
+        if (component_of[relation] >= result.size()) result.resize(component_of[relation] + 1);
+        result[component_of[relation]].relations.push_back(RelationId(relation));
+    }
+    for (uint32_t r = 0; r < rules.size(); ++r) {
+        const uint32_t head = component_of[index(rules[r].head)];
+        result[head].rules.push_back(r);
+        for (const BodyLiteral& literal : rules[r].body) {
+            if (component_of[index(literal.relation)] != head) continue;
+            result[head].recursive = true;
+            if (literal.negated)
+                throw std::invalid_argument("'" + program.relations()[index(rules[r].head)].name +
+                                            "' depends on its own negation");
+        }
+    }
+    return result;
+}
+
+}  // namespace planlog

@@ -1,0 +1,248 @@
+#include "planning/statespace.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace planlog {
+
+namespace {
+
+constexpr uint32_t no_number = UINT32_MAX;
+
+// The entry for a row, made if need be.
+uint32_t& number_of(std::vector<uint32_t>& numbers, Row row) {
+    if (row >= numbers.size()) numbers.resize(row + 1, no_number);
+    return numbers[row];
+}
+
+}  // namespace
+
+// --- Visitor -----------------------------------------------------------------
+
+Visitor::Visitor(const Task& task, AtomTable& atoms, const Program& program)
+    : walk_(task, atoms, program) {}
+
+void Visitor::start(const StateSet& states, uint32_t number) {
+    at_.assign(states.state(number), states.state(number) + states.width());
+    const AtomList& atoms = states.atoms();
+    std::vector<AtomId> ids;
+    {
+        AtomTable& table = walk_.materialization().atoms();
+        const auto lock = table.lock();
+        for (size_t i = 0; i < atoms.size(); ++i)
+            if (at_[i / 64] >> (i % 64) & 1)
+                ids.push_back(table.intern(atoms.predicates[i], atoms.row(i)));
+        table.sort_by_arguments(ids);
+    }
+    walk_.start(ids);
+}
+
+void Visitor::visit(std::span<const AtomId> state) {
+    AtomTable& table = walk_.materialization().atoms();
+    std::vector<AtomId> ordered(state.begin(), state.end());
+    {
+        const auto lock = table.lock();
+        table.sort_by_arguments(ordered);
+    }
+    walk_.start(ordered);
+    at_.clear();
+    atoms_.clear();
+}
+
+void Visitor::visit(const StateSet& states, uint32_t number) {
+    if (at_.empty()) return start(states, number);
+    const AtomList& atoms = states.atoms();
+    for (size_t i = atoms_.size(); i < atoms.size(); ++i)
+        atoms_.push_back({atoms.predicates[i],
+                          walk_.materialization().row(atoms.predicates[i], atoms.row(i)), false});
+    at_.resize(states.width());
+    const uint64_t* wanted = states.state(number);
+    changes_.clear();
+    for (size_t word = 0; word < at_.size(); ++word) {
+        for (uint64_t left = at_[word] ^ wanted[word]; left != 0; left &= left - 1) {
+            const int bit = std::countr_zero(left);
+            changes_.push_back(atoms_[word * 64 + static_cast<size_t>(bit)]);
+            changes_.back().value = wanted[word] >> bit & 1;
+        }
+        at_[word] = wanted[word];
+    }
+    walk_.jump(changes_);
+}
+
+void Visitor::count_rules(RuleCounts& counts) const {
+    const Materialization& materialization = walk_.materialization();
+    counts.states.resize(materialization.program().rules().size());
+    counts.derivations.resize(counts.states.size());
+    for (uint32_t rule = 0; rule < counts.states.size(); ++rule) {
+        const size_t count = materialization.derivations().count(rule);
+        counts.states[rule] += count > 0;
+        counts.derivations[rule] += count;
+    }
+}
+
+// --- StateSpace --------------------------------------------------------------
+
+StateSpace::StateSpace(const Task& task, AtomTable& atoms, const Program& program,
+                       std::span<const AtomId> start, Bounds bounds)
+    : task_(&task),
+      bounds_(bounds),
+      visitor_(std::make_unique<Visitor>(task, atoms, program)),
+      atom_numbers_(task.domain->predicates.size()),
+      action_numbers_(task.domain->actions.size()) {
+    {
+        const auto lock = atoms.lock();
+        std::vector<AtomId> ordered(start.begin(), start.end());
+        atoms.sort_by_arguments(ordered);
+        for (AtomId atom : ordered)
+            states_.add_atom(atoms.predicate(atom), atoms.values(atom), atoms.arity(atom));
+    }
+    states_.draft();
+    for (uint32_t atom = 0; atom < start.size(); ++atom) states_.set(atom, true);
+    states_.find_draft();
+    states_.add_draft();
+    for (uint32_t i = 0; i < task.domain->actions.size(); ++i)
+        is_conditional_.push_back(visitor_->walk().has_conditional_effects(ActionId(i)));
+    depths.push_back(0);
+    goals.push_back(0);
+}
+
+void StateSpace::set_poll(std::function<void()> poll) {
+    poll_ = std::move(poll);
+    if (visitor_) visitor_->walk().materialization().poll() = poll_;
+}
+
+bool StateSpace::advance(size_t count) {
+    if (!visitor_) return false;
+    for (; count > 0; --count) {
+        if (expand_next()) continue;
+        visitor_.reset();  // only what there is to read is kept
+        atom_numbers_.clear();
+        action_numbers_.clear();
+        return false;
+    }
+    return true;
+}
+
+void StateSpace::visit(uint32_t state) {
+    if (poll_ && state % 64 == 0) poll_();
+    visitor_->visit(states_, state);
+    if (state == 0) {  // only now the model has rows to call the first atoms by
+        const AtomList& atoms = states_.atoms();
+        for (uint32_t i = 0; i < atoms.size(); ++i) {
+            const Row row =
+                visitor_->walk().materialization().row(atoms.predicates[i], atoms.row(i));
+            number_of(atom_numbers_[index(atoms.predicates[i])], row) = i;
+        }
+    }
+    goals[state] = visitor_->walk().goals_left() == 0;
+    visited_ = state + 1;
+}
+
+bool StateSpace::expand_next() {
+    const auto state = static_cast<uint32_t>(expanded());
+    if (state == states_.size()) return false;
+    visit(state);
+    if (goals[state] && bounds_.stop_at_goal) {
+        for (uint32_t other = state + 1; other < states_.size() && depths[other] == depths[state];
+             ++other)
+            visit(other);
+        return false;
+    }
+    if (!goals[state] || bounds_.through_goals) {
+        derived_.clear();
+        visitor_->walk().append_actions(derived_);
+        for (ActionRow action : derived_) {
+            if (add_transition(state, action)) continue;
+            successors.resize(offsets.back());
+            actions.resize(offsets.back());
+            return false;
+        }
+    }
+    if (!goals[state]) visitor_->count_rules(rules);
+    offsets.push_back(static_cast<uint32_t>(successors.size()));
+    return true;
+}
+
+// False if the successor is new and there is no room for it.
+bool StateSpace::add_transition(uint32_t state, ActionRow action) {
+    const uint32_t number = action_number(action);
+    states_.draft(state);
+    for (uint32_t i = fixed_offsets_[number]; i < fixed_offsets_[number + 1]; ++i)
+        states_.set(fixed_effects_[i] / 2, fixed_effects_[i] % 2);
+    if (is_conditional_[index(action.action)]) {
+        find_effects(action);
+        for (const StateChange& change : changes_) states_.set(atom_number(change), change.value);
+    }
+    const uint32_t successor = states_.find_draft();
+    if (successor == states_.size()) {
+        if (states_.size() >= bounds_.limit) return false;
+        states_.add_draft();
+        depths.push_back(depths[state] + 1);
+        goals.push_back(0);
+    }
+    if (successors.size() == UINT32_MAX) return false;
+    successors.push_back(successor);
+    actions.push_back(number);
+    return true;
+}
+
+uint32_t StateSpace::atom_number(const StateChange& change) {
+    uint32_t& number = number_of(atom_numbers_[index(change.predicate)], change.row);
+    if (number == no_number) {
+        const Relation& relation = visitor_->walk().materialization().state(change.predicate);
+        number = states_.add_atom(change.predicate, relation.values(change.row), relation.arity());
+    }
+    return number;
+}
+
+uint32_t StateSpace::action_number(ActionRow action) {
+    uint32_t& number = number_of(action_numbers_[index(action.action)], action.row);
+    if (number == no_number) {
+        number = static_cast<uint32_t>(ground_actions.schemas.size());
+        const ObjectId* values = visitor_->walk().arguments(action);
+        const size_t arity = task_->domain->actions[index(action.action)].parameters.size();
+        ground_actions.schemas.push_back(action.action);
+        ground_actions.arguments.insert(ground_actions.arguments.end(), values, values + arity);
+        ground_actions.offsets.push_back(static_cast<uint32_t>(ground_actions.arguments.size()));
+        if (!is_conditional_[index(action.action)]) {
+            find_effects(action);
+            for (const StateChange& change : changes_)
+                fixed_effects_.push_back(atom_number(change) * 2 + change.value);
+        }
+        fixed_offsets_.push_back(static_cast<uint32_t>(fixed_effects_.size()));
+    }
+    return number;
+}
+
+void StateSpace::find_effects(ActionRow action) {
+    Walk& walk = visitor_->walk();
+    changes_.clear();
+    walk.append_effects(action.action, walk.arguments(action), changes_);
+}
+
+// --- Derivation --------------------------------------------------------------
+
+Derivation::Derivation(const StateSpace& space, AtomTable& atoms, const Program& program)
+    : derived(space.successors.size()), space_(&space), visitor_(space.task(), atoms, program) {}
+
+void Derivation::set_poll(std::function<void()> poll) {
+    poll_ = std::move(poll);
+    visitor_.walk().materialization().poll() = poll_;
+}
+
+bool Derivation::advance(size_t count) {
+    const auto& actions = space_->ground_actions;
+    for (; count > 0 && next_ < space_->expanded(); --count, ++next_) {
+        if (poll_ && next_ % 64 == 0) poll_();
+        if (space_->goals[next_]) continue;
+        visitor_.visit(space_->states(), next_);
+        visitor_.count_rules(rules);
+        for (uint32_t t = space_->offsets[next_]; t < space_->offsets[next_ + 1]; ++t) {
+            const uint32_t action = space_->actions[t];
+            derived[t] = visitor_.walk().derives(actions.schemas[action], actions.row(action));
+        }
+    }
+    return next_ < space_->expanded();
+}
+
+}  // namespace planlog

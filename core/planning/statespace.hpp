@@ -1,0 +1,126 @@
+// The states that a policy's actions reach, expanded breadth-first; and what another
+// policy derives in each of them.
+//
+// The model moves from state to state by the atoms in which they differ, so it is
+// evaluated once for each state. Successors are computed from an action's effects
+// alone, as bits, and only new ones are ever visited.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "planning/state_set.hpp"
+#include "planning/walk.hpp"
+
+namespace planlog {
+
+// How often each rule of a program fired, over the states it was asked in.
+struct RuleCounts {
+    std::vector<uint64_t> states;       // with at least one derivation
+    std::vector<uint64_t> derivations;  // in all of them
+};
+
+// A walk that goes to any state of a set.
+class Visitor {
+  public:
+    Visitor(const Task& task, AtomTable& atoms, const Program& program);
+
+    void visit(const StateSet& states, uint32_t number);
+    // Evaluates a state from scratch. Rows follow the order of predicates and arguments, not that
+    // of atom ids, which depends on the thread that met an atom first. So circuits, which number
+    // nodes and sum floats in the order of rows, are the same with any number of workers.
+    void visit(std::span<const AtomId> state);
+    void count_rules(RuleCounts& counts) const;
+    Walk& walk() { return walk_; }
+
+  private:
+    void start(const StateSet& states, uint32_t number);
+
+    Walk walk_;
+    std::vector<uint64_t> at_;        // the bits of the present state; none before the first
+    std::vector<StateChange> atoms_;  // per atom of the set: how the model calls it
+    std::vector<StateChange> changes_;
+};
+
+class StateSpace {
+  public:
+    struct Bounds {
+        size_t limit = 10'000;      // of states held; there is always room for the first
+        bool through_goals = true;  // go on from goal states
+        bool stop_at_goal = false;  // expand no state as far away as the nearest goal
+    };
+
+    StateSpace(const Task& task, AtomTable& atoms, const Program& program,
+               std::span<const AtomId> start, Bounds bounds);
+
+    // Expands at most `count` more states; false if it ends here.
+    bool advance(size_t count);
+    void set_poll(std::function<void()> poll);  // called often, may throw
+
+    const Task& task() const { return *task_; }
+    const StateSet& states() const { return states_; }
+    size_t expanded() const { return offsets.size() - 1; }
+    size_t visited() const { return visited_; }  // of these, the first ones, `goals` is known
+
+    // For each state: the number of actions from the first one, and whether it is a goal.
+    std::vector<uint32_t> depths;
+    std::vector<uint8_t> goals;
+    // For the expanded states, which are the first ones: the transitions of state s are
+    // those from offsets[s] up to offsets[s + 1].
+    std::vector<uint32_t> offsets{0};
+    std::vector<uint32_t> successors;
+    std::vector<uint32_t> actions;  // into `ground_actions`
+    struct {
+        std::vector<ActionId> schemas;
+        std::vector<uint32_t> offsets{0};
+        std::vector<ObjectId> arguments;
+        const ObjectId* row(uint32_t number) const { return arguments.data() + offsets[number]; }
+    } ground_actions;
+    RuleCounts rules;  // over the expanded states that are no goals
+
+  private:
+    bool expand_next();
+    void visit(uint32_t state);
+    bool add_transition(uint32_t state, ActionRow action);
+    uint32_t atom_number(const StateChange& change);
+    uint32_t action_number(ActionRow action);
+    void find_effects(ActionRow action);  // as `changes_`
+
+    const Task* task_;
+    Bounds bounds_;
+    StateSet states_;
+    uint32_t visited_ = 0;
+    std::unique_ptr<Visitor> visitor_;  // none when done
+    std::function<void()> poll_;
+    std::vector<std::vector<uint32_t>> atom_numbers_;    // per predicate and the model's row
+    std::vector<std::vector<uint32_t>> action_numbers_;  // per schema and the model's row
+    // Effects of ground actions that do not depend on the state: those of action a are
+    // fixed_effects_[fixed_offsets_[a] .. fixed_offsets_[a + 1]), each twice the atom's number
+    // plus the value.
+    std::vector<bool> is_conditional_;  // per schema
+    std::vector<uint32_t> fixed_effects_;
+    std::vector<uint32_t> fixed_offsets_{0};
+    std::vector<ActionRow> derived_;
+    std::vector<StateChange> changes_;
+};
+
+// Which transitions of a state space a policy derives, for all expanded states but goals.
+class Derivation {
+  public:
+    Derivation(const StateSpace& space, AtomTable& atoms, const Program& program);
+    bool advance(size_t count);  // goes through so many more states; false at the end
+    void set_poll(std::function<void()> poll);
+
+    std::vector<uint8_t> derived;  // per transition
+    RuleCounts rules;
+
+  private:
+    const StateSpace* space_;
+    Visitor visitor_;
+    std::function<void()> poll_;
+    uint32_t next_ = 0;
+};
+
+}  // namespace planlog

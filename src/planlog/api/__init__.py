@@ -1,0 +1,1 @@
+"""Whole tasks as functions, and the files, policies and models that they are given."""

@@ -1,0 +1,192 @@
+"""Find the domain of a task, the tasks of a folder, and the policy that is asked for."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from planlog import domains
+from planlog.api.file_kinds import FileKind, expect, recognise, wrong_file
+from planlog.errors import (
+    MissingFileError,
+    ModelError,
+    PlanlogError,
+    RuleError,
+    UnknownNameError,
+)
+from planlog.network.model_file import Model
+from planlog.pddl.task import Domain
+from planlog.policy.policy import Policy
+
+# The IPC's repositories keep `domain.pddl` two folders above the tasks.
+_LEVELS = 3
+
+
+def find_domain(task_file: Path) -> Path:
+    """Find `domain.pddl` beside a task or in a folder above it."""
+    folder = task_file.parent
+    for parent in [folder, *folder.absolute().parents[:_LEVELS]]:
+        if (parent / "domain.pddl").is_file():
+            return parent / "domain.pddl"
+    raise MissingFileError(
+        f"no domain is given, and there is no {folder / 'domain.pddl'} or one in a folder above"
+    )
+
+
+def split_files(files: Sequence[Path]) -> tuple[Path, list[Path]]:
+    """Split `[DOMAIN] TASK…` into the domain file and the task files.
+
+    A task may be a folder or a glob pattern. Without a domain it is found by `find_domain`.
+    """
+    first, *others = files
+    kind = recognise(first)
+    if kind is FileKind.DOMAIN or (
+        others and kind not in (FileKind.PROBLEM, FileKind.FOLDER) and not _is_pattern(first)
+    ):
+        expect(first, FileKind.DOMAIN, "DOMAIN")
+        if not others:
+            raise MissingFileError(f"no TASK is given: {first} is {FileKind.DOMAIN.value}")
+        return first, task_files(others)
+    if kind is FileKind.PROBLEM and any(recognise(f) is FileKind.DOMAIN for f in others):
+        raise wrong_file(first, kind, FileKind.DOMAIN, "the first file")
+    tasks = task_files(files)
+    if not tasks[0].exists():
+        raise FileNotFoundError(2, "No such file or directory", str(tasks[0]))
+    return find_domain(tasks[0]), tasks
+
+
+def task_files(arguments: Sequence[Path]) -> list[Path]:
+    """Expand folders and glob patterns to the problem files they contain, in natural order."""
+    found: list[Path] = []
+    for argument in arguments:
+        if argument.is_dir():
+            inside = list(argument.glob("*.pddl"))
+        elif _is_pattern(argument):
+            inside = [Path(name) for name in glob.glob(str(argument), recursive=True)]  # noqa: PTH207 (patterns may be absolute)
+        else:
+            expect(argument, FileKind.PROBLEM, "TASK")
+            found.append(argument)
+            continue
+        problems = [file for file in inside if recognise(file) is FileKind.PROBLEM]
+        if not problems:
+            raise PlanlogError(f"{argument}: there is no PDDL problem in it")
+        found += sorted(problems, key=_natural)
+    return found
+
+
+def _is_pattern(file: Path) -> bool:
+    return glob.has_magic(str(file)) and not file.exists()
+
+
+def _natural(file: Path) -> list[tuple[int, str]]:
+    """Sort `p2` before `p10`."""
+    parts = re.findall(r"\d+|\D+", str(file))
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A policy that was given or found, with its name and notes for the user."""
+
+    policy: Policy
+    name: str
+    shipped: str | None = None  # the shipped domain, if the policy is one of Planlog's
+    notes: tuple[str, ...] = ()
+
+
+def choose_rules(domain: Domain, given: str | Path | None = None) -> Choice:
+    """Find the rules of a policy.
+
+    `given` is a rule file, `none` for all applicable actions, `shipped` for the rules that Planlog
+    ships for the domain's name, or the name of a shipped domain; a variant may follow the last two
+    (`shipped:paper`). By default it is `shipped` if there are such rules, else `none`.
+    """
+    if given is None:
+        if domains.find(domain.name) is not None:
+            return _shipped_rules(domain, "shipped", "")
+        note = (
+            f"no policy is shipped for the domain '{domain.name}', so any applicable action is "
+            "taken; give rules with --policy FILE"
+        )
+        return Choice(Policy.applicable(domain), "none", notes=(note,))
+    if str(given) == "none":
+        return Choice(Policy.applicable(domain), "none")
+    file = Path(given)
+    if is_policy_word(str(given)) and not file.exists():
+        word, _, variant = str(given).partition(":")
+        return _shipped_rules(domain, word, variant)
+    expect(file, FileKind.RULES, "the policy")
+    return Choice(Policy.read(file, domain), str(given))
+
+
+def is_policy_word(text: str) -> bool:
+    """Return whether the text names a policy that is not a file: `none`, `shipped`, `ferry`."""
+    return text == "none" or text.partition(":")[0] in ("shipped", *domains.names())
+
+
+def _shipped_rules(domain: Domain, word: str, variant: str) -> Choice:
+    name = domains.find(domain.name) if word == "shipped" else word
+    if name is None:
+        raise UnknownNameError(f"no policy is shipped for the domain '{domain.name}'")
+    file = domains.policy_path(name, variant or "policy")
+    try:
+        policy = Policy.read(file, domain)
+    except RuleError as error:
+        error.add_note(
+            f"planlog: the policy shipped for '{name}' does not fit this domain; give another "
+            "with --policy FILE, or --policy none for all applicable actions"
+        )
+        raise
+    return Choice(policy, f"shipped: {name}" + (f"/{variant}" if variant else ""), name)
+
+
+def choose_policy(
+    domain: Domain,
+    policy: str | Path | None = None,
+    *,
+    model: str | Path | None = None,
+    use_model: bool = True,
+    temperature: float | None = None,
+) -> Choice:
+    """Find a policy: rules, and a model that scores their actions.
+
+    With `model` it is the learned policy of this file, else the rules of `choose_rules`; without
+    either, the shipped rules with the shipped model. `use_model=False` takes the rules alone, and
+    `temperature` draws actions by their scores.
+    """
+    if model is not None:
+        file = Path(model)
+        expect(file, FileKind.MODEL, "the model")
+        learned = Model.read(file)
+        if not use_model:
+            return Choice(learned.rules_for(domain), f"rules of {model}")
+        return Choice(learned.policy(domain, temperature=temperature), str(model))
+    choice = choose_rules(domain, policy)
+    if policy is not None or not use_model:
+        return choice
+    return _add_model(choice, temperature)
+
+
+def _add_model(rules: Choice, temperature: float | None) -> Choice:
+    """Add the shipped model to the shipped rules; without one that fits, keep the rules alone."""
+    domain = rules.policy.domain
+    file = domains.model_path(rules.shipped) if rules.shipped else None
+    if file is None:
+        if temperature is not None:
+            raise ModelError(
+                f"--sample needs a model, and none is shipped for the domain '{domain.name}': "
+                "give one with --model FILE"
+            )
+        return rules
+    try:
+        learned = Model.read(file).policy(domain, temperature=temperature)
+    except ModelError as error:
+        if temperature is not None:
+            raise
+        return Choice(
+            rules.policy, rules.name, rules.shipped, (f"the rules are used alone: {error}",)
+        )
+    return Choice(learned, f"{rules.name}, learned", rules.shipped)

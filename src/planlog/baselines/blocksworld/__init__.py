@@ -1,5 +1,0 @@
-"""Blocksworld: the fewest blocks that move twice break all deadlocks; then a plan."""
-
-from planlog.baselines.blocksworld.plan import solve
-
-__all__ = ["solve"]

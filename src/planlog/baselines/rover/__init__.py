@@ -1,5 +1,0 @@
-"""Rover: which rover drives where, by an integer program; then in which order."""
-
-from planlog.baselines.rover.plan import solve
-
-__all__ = ["solve"]

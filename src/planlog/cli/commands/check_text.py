@@ -1,0 +1,255 @@
+"""What `planlog check` has found, as text for a person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from planlog.checking import (
+    Counterexample,
+    Finding,
+    Fond,
+    Property,
+    RuleReport,
+    Scope,
+    Share,
+    Summary,
+    TaskReport,
+    Verdict,
+)
+from planlog.cli.formatting import many, percent, wrapped
+from planlog.pddl.task import Action
+from planlog.policy.policy import Policy
+
+# What is shown of long lists; --json has all of everything.
+MOST_ATOMS = 200
+MOST_ACTIONS = 20
+MOST_STEPS = 30
+
+# What is wrong, before the states where it is.
+_FAILS = {
+    Property.GOAL_ACHIEVING: "the policy leads to no goal from",
+    Property.CYCLE_FREE: "cycles through",
+    Property.OPTIMALITY_PRESERVING: "no optimal derived action in",
+}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A task's report, with the names of its files."""
+
+    file: Path
+    report: TaskReport
+    plans: dict[Property, Path]  # the counterexamples that were written
+
+    def refuted(self) -> Iterator[tuple[Property, Counterexample]]:
+        for property, finding in self.report.findings.items():
+            if finding.counterexample:
+                yield property, finding.counterexample
+
+
+def task_block(checked: Checked, limit: int) -> str:
+    """One task: how many states, and the verdicts with what they are based on."""
+    report = checked.report
+    lines = [f"{checked.file}: {_sizes(report, limit)}"]
+    if report.unsolvable:
+        lines.append("  this task has no plan at all, whatever the policy")
+    lines += [_row(p, _basis(finding, report)) for p, finding in report.findings.items()]
+    return "\n".join([*lines, _fond(report.fond)])
+
+
+def counterexamples(
+    results: Sequence[Checked], domain: Path, policy: Policy, every: bool
+) -> Iterator[str]:
+    """Of each property the counterexample with the shortest trace; the others in a line each."""
+    found = [(p, len(c.trace), i, c) for i, r in enumerate(results) for p, c in r.refuted()]
+    for property in Property:
+        chosen = sorted(((n, i, c) for p, n, i, c in found if p is property), key=lambda x: x[:2])
+        for _, i, example in chosen if every else chosen[:1]:
+            yield _counterexample(results[i], property, example, domain, policy)
+        if len(chosen) > 1 and not every:
+            others = many(len(chosen) - 1, "other task")
+            lines = [f"{_title(property)} is refuted on {others} as well (-v shows everything):"]
+            for length, i, example in chosen[1:]:
+                after = f"after {many(length, 'action')}" if length else "in the initial state"
+                lines.append(f"  {results[i].file}: {example.reason.value}, {after}")
+            yield "\n".join(lines)
+
+
+def summary_block(results: Sequence[Checked]) -> str:
+    """All tasks together."""
+    summary = Summary(tuple(r.report for r in results))
+    lines = [f"{many(len(results), 'task')}, {many(summary.states, 'state')} seen"]
+    for property in summary.reports[0].findings:
+        verdicts = Counter(report.findings[property].verdict for report in summary.reports)
+        lines.append(_row(property, _count(summary.verdict(property), verdicts)))
+        if property is Property.OPTIMALITY_PRESERVING and summary.fully_known:
+            share = _failing(property, summary.failing(property), summary.failing_reached)
+            where = f"with all states known, {many(summary.fully_known, 'task')}"
+            lines.append(f"{'':27}{where}: {share}")
+    return "\n".join([*lines, _fond(summary.fond)])
+
+
+def rules_block(report: RuleReport) -> str:
+    """How often the rules fired, and what choices they leave."""
+    scope = report.scope.value if report.scope else "as far as each task was looked at"
+    lines = [f"Rules and choices, in {many(report.states, 'non-goal state')} ({scope}):"]
+    if report.rules:
+        lines.append(f"{'states':>10}{'derivations':>13}{'line':>6}  rule")
+    for rule in report.rules:
+        lines.append(f"{rule.states:>10,}{rule.derivations:>13,}{rule.line:>6}  {rule.text}")
+    if report.never_fired:
+        places = ", ".join(str(rule.line) for rule in report.never_fired)
+        noun = "rule, in line" if len(report.never_fired) == 1 else "rules, in lines"
+        lines.append(f"  never fired: {len(report.never_fired):,} {noun} {places}")
+    lines.append(f"  derived actions a state: {report.mean_actions:.2f} on average")
+    lines.append(f"  a real choice (more than one): {_of(report.choice)}")
+    if report.mixed is not None and report.mixed.of:
+        mixed = f"  a choice of optimal and other actions: {_of(report.mixed)}"
+        lines.append(f"{mixed}, which is what learning can improve")
+    return "\n".join(lines)
+
+
+def _title(property: Property) -> str:
+    return f"{property.value} {property.title}"
+
+
+def _row(property: Property, text: str) -> str:
+    return f"  {_title(property):<25}{text}"
+
+
+def _of(share: Share, noun: str = "state") -> str:
+    return f"{share.number:,} of {many(share.of, noun)} ({percent(share.number, share.of)})"
+
+
+def _sizes(report: TaskReport, limit: int) -> str:
+    reached = f"{report.reached:,}" if report.reached_complete else f"more than {limit:,}"
+    if report.whole is None:
+        return f"the policy reaches {reached} {'state' if reached == '1' else 'states'}"
+    if report.whole_complete:
+        return f"{many(report.whole, 'state')}, of which the policy reaches {reached}"
+    return f"more than {many(limit, 'state')}; the policy reaches {reached}"
+
+
+def _basis(finding: Finding, report: TaskReport) -> str:
+    """The verdict on one property, and what it is based on."""
+    verdict, property, failing = finding.verdict.value, finding.property, finding.failing
+    seen = f"{many(finding.states, 'state')} seen"
+    walks = report.walks
+    walked = walks and (
+        f"{many(walks.walks, 'random walk')} (seed {walks.seed}, {many(walks.steps, 'step')}, "
+        f"{many(walks.states, 'state')})"
+    )
+    if finding.verdict is Verdict.PROVED:
+        if finding.scope is Scope.WHOLE:
+            whole = f"the whole state space, {many(finding.states, 'state')}"
+            return f"{verdict} on this task: {whole}"
+        states = "the only state" if finding.states == 1 else f"all {finding.states:,} states"
+        return f"{verdict} on this task: {states} the policy reaches"
+    if finding.verdict is Verdict.UNDECIDED:
+        text = f"{verdict} within the limit: {seen}, no counterexample"
+        if property is Property.OPTIMALITY_PRESERVING and failing and failing.of:
+            text += f" in the {failing.of:,} whose optimal actions are known"
+        return f"{text}; {walked} found none" if walked else text
+    if finding.scope is Scope.WALKS or failing is None:
+        return f"{verdict}: found by {walked}"
+    if finding.scope in (Scope.WHOLE, Scope.REACHED):
+        return f"{verdict}: {_failing(property, failing, finding.failing_reached)}"
+    return f"{verdict}: {_FAILS[property]} {failing.number:,} of the {seen}"
+
+
+def _failing(property: Property, failing: Share, reached: Share | None) -> str:
+    """How many states fail, and of those that the policy reaches if that is known."""
+    kind = "solvable" if property is Property.OPTIMALITY_PRESERVING else "reached"
+    text = f"{_FAILS[property]} {_of(failing, f'{kind} state')}"
+    return text if reached is None else f"{text}, {_of(reached, 'reached one')}"
+
+
+def _count(verdict: Verdict, verdicts: Counter[Verdict]) -> str:
+    """The verdict on all tasks, and on how many it is which."""
+    if len(verdicts) == 1:
+        number = verdicts[verdict]
+        return f"{verdict.value} on {'this task' if number == 1 else f'all {number:,} tasks'}"
+    order = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.PROVED)
+    return ", ".join(f"{v.value} on {many(verdicts[v], 'task')}" for v in order if verdicts[v])
+
+
+def _fond(fond: Fond) -> str:
+    return (
+        f"  FOND solution            weak {fond.weak.value}, "
+        f"strong-cyclic {fond.strong_cyclic.value}, strong {fond.strong.value}"
+    )
+
+
+def _counterexample(
+    checked: Checked, property: Property, example: Counterexample, domain: Path, policy: Policy
+) -> str:
+    lines = [
+        f"Counterexample to {_title(property)}, {checked.file}:",
+        f"  {example.reason.value}",
+        *_trace(example),
+        "  the state (without what no action changes):",
+        wrapped(sorted(example.atoms), "    ", MOST_ATOMS),
+        *_goals(example),
+        *_actions(example, checked, policy),
+    ]
+    if example.cycle:
+        lines.append(f"  the cycle back to this state, {many(len(example.cycle), 'action')}:")
+        lines += _steps(example.cycle, len(example.trace))
+    elif example.ending:
+        lines.append("  the policy leads on from here to a state without derived actions:")
+        lines += _steps(example.ending, len(example.trace))
+    if property in checked.plans:
+        plan = checked.plans[property]
+        lines.append(f"  replay: planlog validate {domain} {checked.file} {plan} --prefix")
+    else:
+        lines.append("  --plan-dir DIR writes a plan file for `planlog validate --prefix`")
+    return "\n".join(lines)
+
+
+def _trace(example: Counterexample) -> list[str]:
+    if not example.trace:
+        return ["  in the initial state"]
+    length = many(len(example.trace), "action")
+    who = "under the policy" if example.under_policy else "by actions that the policy does not take"
+    shortest = "no way is shorter" if example.shortest else "there may be a shorter way"
+    heading = f"  after {length} from the initial state, {who} ({shortest}):"
+    return [heading, *_steps(example.trace, 0)]
+
+
+def _steps(actions: Sequence[Action], before: int) -> list[str]:
+    """Numbered actions; of a long list the beginning and the end."""
+    rows = [f"  {before + i:>5}  {action}" for i, action in enumerate(actions, 1)]
+    if len(rows) <= MOST_STEPS:
+        return rows
+    half = MOST_STEPS // 2
+    left_out = f"      …  {many(len(rows) - 2 * half, 'action')} more: see --plan-dir or --json"
+    return [*rows[:half], left_out, *rows[-half:]]
+
+
+def _goals(example: Counterexample) -> list[str]:
+    left = [goal.text for goal in example.goals if not goal.holds]
+    heading = f"  goals that do not hold, {len(left):,} of {len(example.goals):,}:"
+    return [heading, wrapped(left, "    ", MOST_ATOMS)] if left else [heading]
+
+
+def _actions(example: Counterexample, checked: Checked, policy: Policy) -> Iterator[str]:
+    """How far the goal is, and what the policy and shortest plans do in the state."""
+    if example.dead_end:
+        yield "  a dead end: no actions lead to a goal"
+    elif example.distance is not None:
+        yield f"  distance to the goal: {many(example.distance, 'action')}"
+    else:
+        yield "  distance to the goal: not known within the limit"
+    yield "  derived actions:" + ("" if example.derived else " none")
+    derived: dict[str, list[str]] = {}
+    for rule, action in policy.start(checked.report.task, example.state).explain():
+        derived.setdefault(rule, []).append(str(action))
+    for rule, actions in derived.items():
+        yield f"    {rule}"
+        yield wrapped(actions, "      ", MOST_ACTIONS)
+    if example.optimal:
+        yield "  optimal actions:"
+        yield wrapped([str(action) for action in example.optimal], "    ", MOST_ACTIONS)

@@ -1,0 +1,150 @@
+"""`planlog doctor`: a report of what is installed and whether it works."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import platform
+import sys
+import traceback
+from typing import Any
+
+import click
+
+import planlog
+from planlog.cli.command import Command
+from planlog.cli.console import emit, emit_json
+from planlog.cli.exit_codes import ExitCode
+
+# Everything else is imported inside the functions below, since this command has to run where
+# imports fail, and report why.
+
+HELP = """Report what is installed, whether it works, and how to install what is missing.
+
+Examples:
+
+    planlog doctor
+    planlog doctor --json
+
+Exit codes: 0 Planlog works here (extras may be missing), 35 it does not.
+"""
+
+REQUIRED = ["numpy", "safetensors", "click", "rich"]
+# Extra -> what it is for, and the modules that it brings.
+EXTRAS = {
+    "train": ("training networks", ["torch"]),
+    "report": ("plots", ["matplotlib"]),
+    "baselines": ("other planners to compare with", ["highspy", "up_fast_downward", "up_symk"]),
+    "cluster": ("experiments on several machines", ["distributed"]),
+}
+
+TINY_DOMAIN = """
+(define (domain switches)
+  (:requirements :strips :typing)
+  (:types switch)
+  (:predicates (off ?s - switch) (lit ?s - switch))
+  (:action press :parameters (?s - switch) :precondition (off ?s)
+    :effect (and (lit ?s) (not (off ?s)))))
+"""
+TINY_PROBLEM = """
+(define (problem two) (:domain switches)
+  (:objects a b - switch) (:init (off a) (off b)) (:goal (and (lit a) (lit b))))
+"""
+TINY_POLICY = "press(S) :- lit@ug(S)."
+
+
+@click.command("doctor", cls=Command, help=HELP)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(as_json: bool) -> int:
+    core = _core()
+    problem = core.pop("problem", None) or _self_test()
+    extras = {name: _extra(modules) for name, (_, modules) in EXTRAS.items()}
+    packages = {name: _version(name) for name in REQUIRED}
+    planners = _planners() if problem is None else {}
+    if as_json:
+        emit_json(
+            {
+                "works": problem is None,
+                "problem": problem,
+                "planlog": planlog.__version__,
+                "python": platform.python_version(),
+                "platform": platform.platform(),
+                "core": core,
+                "packages": packages,
+                "extras": extras,
+                "planners": planners,
+            }
+        )
+    else:
+        lines: list[str] = []
+        lines.append(f"planlog {planlog.__version__}")
+        lines.append(f"python  {platform.python_version()} ({sys.executable})")
+        lines.append(f"system  {platform.platform()}")
+        lines.append("core    " + ", ".join(f"{key} {value}" for key, value in core.items()))
+        for name, version in packages.items():
+            lines.append(f"        {name} {version or 'MISSING'}")
+        for name, found in extras.items():
+            missing = [module for module, version in found.items() if version is None]
+            have = "installed: " + ", ".join(f"{m} {v}" for m, v in found.items() if v)
+            need = f"not installed; for {EXTRAS[name][0]}: pip install 'planlog[{name}]'"
+            lines.append(f"extra   {name}: {need if missing else have}")
+        for name, version_or_reason in planners.items():
+            lines.append(f"planner {name}: {version_or_reason}")
+        if problem is None:
+            lines.append("works   read, solved and validated a small task")
+        else:
+            lines.append(f"BROKEN  {problem}")
+            lines.append("        Install again with: pip install --force-reinstall planlog")
+        emit("\n".join(lines))
+    return ExitCode.SUCCESS if problem is None else ExitCode.CRITICAL
+
+
+def _core() -> dict[str, Any]:
+    """What is known of the compiled core; a `problem` if it cannot be loaded."""
+    try:
+        from planlog import _core
+    except ImportError as error:
+        return {"problem": f"the compiled core cannot be loaded: {error}"}
+    sanitizers = "with" if _core.sanitized else "without"
+    return {"file": _core.__file__, "compiler": _core.compiler, "built": f"{sanitizers} sanitizers"}
+
+
+def _self_test() -> str | None:
+    """Solve a tiny task through all stages; what went wrong, if anything did."""
+    # Whatever goes wrong here is what the user wants to be told, so nothing is let through.
+    try:
+        import numpy as np
+
+        from planlog import Domain, Policy, execute
+        from planlog.validation import validate
+
+        domain = Domain.parse(TINY_DOMAIN)
+        task = domain.parse_task(TINY_PROBLEM)
+        result = execute(Policy.parse(TINY_POLICY, domain), task, rng=np.random.default_rng(0))
+        if not result.solved or len(result.actions) != 2:
+            return f"a task of two switches ended with: {result.outcome.value}"
+        report = validate(TINY_DOMAIN, TINY_PROBLEM, str(result.plan))
+        return None if report.valid else f"the plan is not valid: {report.reason}"
+    except Exception:
+        return "the self-test failed: " + traceback.format_exc().strip()
+
+
+def _planners() -> dict[str, str]:
+    """For each planner to compare with its version, or why it is missing."""
+    from planlog.experiment.baselines.installed import available
+
+    return available()
+
+
+def _extra(modules: list[str]) -> dict[str, str | None]:
+    return {module: _version(module) for module in modules}
+
+
+def _version(module: str) -> str | None:
+    """The version of an importable module, found without importing it."""
+    try:
+        if importlib.util.find_spec(module) is None:
+            return None
+        return importlib.metadata.version(module.replace("_", "-"))
+    except (ImportError, ValueError, importlib.metadata.PackageNotFoundError):
+        return None

@@ -1,0 +1,61 @@
+"""`planlog report`: records of an experiment → tables, figures and pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from planlog.cli.command import BadUsage, Command
+from planlog.cli.console import emit, say
+from planlog.cli.formatting import many
+from planlog.cli.options import FILE
+from planlog.files import write_atomically
+from planlog.report import FORMATS, MissingMatplotlibError, report
+
+HELP = """Turn the records of an experiment into tables and figures.
+
+RESULTS is the folder that `planlog experiment` writes to. It is only read, and the
+experiment may still be running. The formats are
+
+    md          report.md, with the figures beside it
+    tex         table.tex (the table of the paper) and more tables, for LaTeX with booktabs
+    png, pdf    each figure
+    html        report.html, one page with everything in it
+    properties  all runs as Downward Lab stores them
+
+The same records give the same files. Figures need matplotlib.
+
+Examples:
+
+    planlog report results
+    planlog report results --format tex,pdf --out paper/figures
+
+Exit codes: 0 done, 31 no records or unreadable ones, 36 bad usage.
+"""
+
+
+@click.command("report", cls=Command, help=HELP)
+@click.argument("results", metavar="RESULTS", type=FILE)
+@click.option(
+    "--out", type=FILE, metavar="DIR", show_default="RESULTS/report", help="Folder for the files."
+)
+@click.option(
+    "--format", "formats", metavar="LIST", show_default="all", help="Formats, such as md,pdf."
+)
+def command(results: Path, out: Path | None, formats: str | None) -> None:
+    chosen = FORMATS if formats is None else tuple(word.strip() for word in formats.split(","))
+    for name in chosen:
+        if name not in FORMATS:
+            raise BadUsage(f"--format: expected some of {','.join(FORMATS)}, got '{name}'")
+    try:
+        made = report(results, chosen)
+    except MissingMatplotlibError as error:
+        raise BadUsage(str(error)) from None
+    folder = results / "report" if out is None else out
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in made.files.items():
+        write_atomically(folder / name, content)
+    for warning in made.warnings:
+        say(f"planlog: {warning}")
+    emit(f"{many(made.runs, 'run')}: {many(len(made.files), 'file')} in {folder}")

@@ -1,0 +1,266 @@
+"""`planlog solve`: domain, task and policy → plan."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from planlog.api.resolve import split_files
+from planlog.cli.command import BadUsage, Command
+from planlog.cli.console import emit_json, say
+from planlog.cli.formatting import as_number
+from planlog.cli.limits import limit_memory, megabytes, remaining
+from planlog.cli.options import (
+    COUNT,
+    FILE,
+    NATURAL,
+    SECONDS,
+    json_option,
+    memory_limit_option,
+    policy_option,
+    seed_option,
+    time_limit_option,
+)
+from planlog.cli.plan_files import PlanManager, delete_numbered_files, exit_code, summarise
+from planlog.cli.progress import ExecutionProgress, ImproveProgress, Trace
+from planlog.cli.resolve import check_writable, read_domain, read_policy, read_tasks
+from planlog.cli.signals import Signals
+from planlog.pddl.task import Task
+from planlog.policy.execution import Outcome, PlanResult, execute
+from planlog.policy.policy import Policy
+from planlog.search.action_elimination import eliminate_redundant_actions
+from planlog.search.improve import first_plan
+from planlog.search.improve import improve as improve_plan
+
+HELP = """Solve a task with a policy and print the plan.
+
+Without a DOMAIN, `domain.pddl` is looked for beside the task and in the folders above it.
+
+The policy is the model of --model, or the rules of --policy, or else the rules and the model
+that Planlog ships for the domain's name, or else all applicable actions. A model takes the
+action with the highest score; rules alone choose a derived action at random.
+
+The plan goes to the standard output, or to --plan-file, which is never seen unfinished.
+With --improve the first plan is followed by better ones, each validated; with --plan-file
+they are FILE.1, FILE.2, … The last is the best. Ctrl-C ends the search and keeps it.
+
+Examples:
+
+    planlog solve domain.pddl p01.pddl --policy my-rules.dl
+    planlog solve domain.pddl p01.pddl --model my-model.safetensors
+    planlog solve p01.pddl --plan-file sas_plan --time-limit 60
+    planlog solve p01.pddl --plan-file plan --improve 10
+    planlog solve p01.pddl --json
+
+Exit codes: 0 solved, 12 ended without a plan, 22 out of memory, 23 out of time, 31 bad
+input, 34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM without a
+plan.
+"""
+
+
+@click.command("solve", cls=Command, help=HELP)
+@click.argument("files", metavar="[DOMAIN] TASK", type=FILE, nargs=-1, required=True)
+@policy_option
+@click.option("--model", type=FILE, metavar="FILE", help="Model file of a learned policy.")
+@click.option("--no-model", is_flag=True, help="Rules alone, without the scores of a model.")
+@click.option(
+    "--sample",
+    type=float,
+    metavar="TEMPERATURE",
+    help="Softmax temperature of sampled actions, instead of the best action.",
+)
+@seed_option
+@click.option("--no-eliminate", is_flag=True, help="No elimination of redundant actions.")
+@click.option(
+    "--improve", type=SECONDS, metavar="SECONDS", help="Time for the search for better plans."
+)
+@click.option(
+    "--expansions", type=NATURAL, metavar="N", help="Expansions of the search for better plans."
+)
+@click.option(
+    "--threads",
+    type=COUNT,
+    metavar="N",
+    show_default="number of processors",
+    help="Threads of the search for better plans.",
+)
+@click.option("--plan-file", type=FILE, metavar="FILE", help="File for the plan.")
+@time_limit_option
+@memory_limit_option
+@click.option("--max-steps", type=NATURAL, metavar="N", help="Maximum number of actions.")
+@click.option(
+    "--avoid-revisits", is_flag=True, help="Depth-first search that enters no state twice."
+)
+@click.option("--validate", is_flag=True, help="Validation of the plan, as by planlog validate.")
+@json_option
+@click.option("-v", "--verbose", is_flag=True, help="Trace of the actions derived at each step.")
+def command(
+    files: tuple[Path, ...],
+    policy: str | None,
+    model: Path | None,
+    no_model: bool,
+    sample: float | None,
+    seed: int,
+    no_eliminate: bool,
+    improve: float | None,
+    expansions: int | None,
+    threads: int | None,
+    plan_file: Path | None,
+    time_limit: float | None,
+    memory_limit: int | None,
+    max_steps: int | None,
+    avoid_revisits: bool,
+    validate: bool,
+    as_json: bool,
+    verbose: bool,
+) -> int:
+    start = time.monotonic()
+    improving = improve is not None or expansions is not None
+    _check_options(policy, model, no_model, sample, threads, improving, plan_file)
+    domain_file, task_file = _one_task(files)
+    result: PlanResult | None = None
+    progress = Trace() if verbose else ExecutionProgress()
+    rng = np.random.default_rng(seed)
+    with Signals() as signals:
+        plans = PlanManager(domain_file, task_file, plan_file, start, signals, quiet=as_json)
+        with limit_memory(memory_limit):
+            with progress, signals.until_interrupted():
+                choice = read_policy(read_domain(domain_file), policy, model, not no_model, sample)
+                (task,) = read_tasks(choice.policy, [task_file], choice.shipped)
+
+                def run(policy: Policy) -> PlanResult:
+                    return execute(
+                        policy,
+                        task,
+                        rng=rng,
+                        max_steps=max_steps,
+                        time_limit=remaining(time_limit, start),
+                        memory_limit=megabytes(memory_limit),
+                        avoid_revisits=avoid_revisits,
+                        observer=progress.observer,
+                    )
+
+                result = first_plan(choice.policy, run) if improving else run(choice.policy)
+            # From here on a signal is only recorded: a plan that was found gets reported.
+            if result is None:
+                say("planlog: interrupted before the first step")
+                return signals.exit_code
+            if result.outcome is Outcome.INTERRUPTED and signals.out_of_time:
+                result = replace(result, outcome=Outcome.TIME_LIMIT)
+            if result.solved:
+                if improving and plan_file is not None:
+                    delete_numbered_files(plan_file)
+                # The search eliminates redundant actions itself.
+                raw = improving or no_eliminate
+                first = result if raw else _without_redundant_actions(task, result, signals)
+                if plans.add(first, validate=validate) and improving:
+                    limit = _least(improve, remaining(time_limit, start))
+                    with ImproveProgress(limit, quiet=as_json) as bar, signals.until_interrupted():
+                        signals.check()
+                        try:
+                            for better in improve_plan(
+                                choice.policy,
+                                task,
+                                result,
+                                seed=seed,
+                                threads=threads,
+                                time_limit=limit,
+                                max_expansions=expansions,
+                                eliminate=not no_eliminate,
+                            ):
+                                bar.on_plan(better)
+                                if not plans.add(better):
+                                    break
+                        except MemoryError:
+                            say("note: out of memory, so the search for better plans ends")
+        seconds = time.monotonic() - start
+        best = plans.best or result
+        if as_json:
+            found = plans.found if improving else None
+            emit_json(_as_json(best, seconds, seed, choice.name, plans.valid, found))
+        elif not result.solved:
+            say(summarise(result, seconds))
+        elif improving:
+            file = f", plan in {plans.file}" if plan_file else ""
+            say(f"best: cost {as_number(best.cost)} after {seconds:.2f} s{file}")
+        return exit_code(best, signals, plans.valid)
+
+
+def _check_options(
+    policy: str | None,
+    model: Path | None,
+    no_model: bool,
+    sample: float | None,
+    threads: int | None,
+    improving: bool,
+    plan_file: Path | None,
+) -> None:
+    if model is not None and policy is not None:
+        raise BadUsage("--model has rules of its own: give --policy or --model, not both")
+    if sample is not None and not sample > 0:
+        raise BadUsage("--sample: the temperature must be positive")
+    if sample is not None and (no_model or policy is not None):
+        raise BadUsage("--sample needs a model: rules alone give no scores")
+    if threads is not None and not improving:
+        raise BadUsage("--threads is for --improve or --expansions")
+    if plan_file is not None:
+        check_writable(plan_file, "--plan-file")
+        if improving and plan_file.exists() and not plan_file.is_file():
+            raise BadUsage(f"--plan-file: {plan_file} cannot hold several plans")
+
+
+def _one_task(files: tuple[Path, ...]) -> tuple[Path, Path]:
+    if len(files) > 2:
+        raise BadUsage(f"expected [DOMAIN] TASK, got {len(files)} files")
+    domain_file, tasks = split_files(files)
+    if len(tasks) > 1:
+        raise BadUsage(f"expected one task, got {len(tasks)}: {tasks[0]}, {tasks[1]}, …")
+    return domain_file, tasks[0]
+
+
+def _without_redundant_actions(task: Task, result: PlanResult, signals: Signals) -> PlanResult:
+    """Eliminate redundant actions; a signal meanwhile leaves the plan as it is."""
+    with signals.until_interrupted():
+        return eliminate_redundant_actions(task, result)
+    return result
+
+
+def _least(*limits: float | None) -> float | None:
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _as_json(
+    result: PlanResult,
+    seconds: float,
+    seed: int,
+    policy: str,
+    valid: bool | None,
+    plans: list[tuple[PlanResult, float]] | None,
+) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "outcome": result.outcome.value,
+        "plan_length": len(result.actions) if result.solved else None,
+        "cost": as_number(result.cost) if result.solved else None,
+        "seconds": round(seconds, 6),
+        "steps": result.steps,
+        "goals_left": result.goals_left,
+        "valid": valid,
+        "policy": policy,
+        "seed": seed,
+        "plan": [str(action) for action in result.actions] if result.solved else None,
+    }
+    if plans is not None:
+        described["plans"] = [
+            {
+                "plan_length": len(plan.actions),
+                "cost": as_number(plan.cost),
+                "seconds": round(found_after, 6),
+            }
+            for plan, found_after in plans
+        ]
+    return described

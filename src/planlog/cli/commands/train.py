@@ -1,0 +1,377 @@
+"""`planlog train`: policy and small tasks → model file."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import planlog
+from planlog.api.resolve import split_files
+from planlog.cli.command import BadUsage, Command
+from planlog.cli.console import emit, emit_json, say
+from planlog.cli.exit_codes import ExitCode
+from planlog.cli.formatting import many, percent
+from planlog.cli.limits import memory_errors
+from planlog.cli.options import (
+    COUNT,
+    FILE,
+    NATURAL,
+    SECONDS,
+    json_option,
+    one_of,
+    policy_option,
+    seed_option,
+)
+from planlog.cli.progress import TrainingProgress
+from planlog.cli.resolve import check_writable, read_domain, read_rules, read_tasks, require
+from planlog.cli.signals import Signals
+from planlog.errors import NothingToLearnError
+from planlog.learning.checkpoint import Checkpoint
+from planlog.network.learned_policy import weight_shapes
+from planlog.network.model_file import MOST_BYTES, Model
+from planlog.network.settings import (
+    PRESETS,
+    Activation,
+    Aggregation,
+    LearningSettings,
+    Loss,
+    Schedule,
+    SelectBy,
+    preset,
+)
+from planlog.network.structure import action_relations, structure_of
+from planlog.network.template import template
+from planlog.policy.policy import Policy
+
+if TYPE_CHECKING:
+    from planlog.learning.learn import Learned
+
+HELP = """Train a network to rank the actions that a policy derives, and save it as a model file.
+
+The states of all tasks with a small state space are labelled with their optimal actions; the
+network, which is built from the domain and the rules, learns to score these higher than the
+others. Then search with the learned policy labels states of the larger tasks, and the network
+learns from both, for a number of rounds.
+
+TASK is a PDDL file, a folder or a glob pattern. Without a DOMAIN, `domain.pddl` is looked for
+beside the first task and in the folders above it. Ctrl-C and --time-limit write the best model
+so far; --resume continues the training.
+
+Examples:
+
+    planlog train domain.pddl tasks/p*.pddl --policy my-rules.dl -o my-model.safetensors
+    planlog train tasks --settings paper -o m.safetensors --time-limit 600
+    planlog train tasks -o m.safetensors --resume
+
+Exit codes: 0 the model is written, 12 there is nothing to learn, 22 out of memory, 23 out of
+time, 31 bad input, 34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM
+(the best model so far is written if there is one).
+"""
+
+CURVES = (".png", ".pdf", ".svg")
+
+
+def _complete_settings(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+    return [name for name in PRESETS if name.startswith(text)]
+
+
+@click.command("train", cls=Command, help=HELP)
+@click.argument("files", metavar="[DOMAIN] TASK...", type=FILE, nargs=-1, required=True)
+@click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="Model file.")
+@policy_option
+@click.option(
+    "--settings",
+    metavar="NAME",
+    default="default",
+    shell_complete=_complete_settings,
+    help="Preset: default, small (small tasks only, takes seconds) or paper. Other values "
+    "follow it: default+epochs=40+weight_decay=0.1.",
+)
+@click.option(
+    "--layers",
+    type=click.IntRange(0, 100),
+    metavar="L",
+    show_default="1",
+    help="Number of message-passing layers.",
+)
+@click.option(
+    "--derived-messages/--no-derived-messages",
+    default=None,
+    help="Messages along derived predicates too, or not.",
+)
+@click.option(
+    "--width", type=COUNT, metavar="H", show_default="16", help="Dimension of embeddings."
+)
+@click.option(
+    "--aggregation", type=one_of(Aggregation), show_default="max", help="Aggregation of messages."
+)
+@click.option(
+    "--activation",
+    type=one_of(Activation),
+    show_default="tanh",
+    help="Activation of messages and atoms.",
+)
+@click.option(
+    "--loss",
+    type=one_of(Loss),
+    help="Training loss: binary cross-entropy, or listwise softmax over the actions of a state.",
+)
+@click.option("--epochs", type=COUNT, metavar="N", help="Number of passes over the data.")
+@click.option("--batch", type=COUNT, metavar="N", help="Distinct choice sets per update.")
+@click.option("--learning-rate", type=float, metavar="X", help="Initial learning rate.")
+@click.option("--schedule", type=one_of(Schedule), help="Schedule of the learning rate.")
+@click.option(
+    "--select-by",
+    type=one_of(SelectBy),
+    help="Checkpoint to keep: lowest loss, or highest F1 score on the training data.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=2),
+    metavar="N",
+    show_default="10000",
+    help="Bound on the states of a task: only smaller state spaces are expanded.",
+)
+@click.option(
+    "--max-tasks",
+    type=COUNT,
+    metavar="N",
+    show_default="25",
+    help="Maximum number of tasks to expand.",
+)
+@click.option(
+    "--max-states", type=COUNT, metavar="N", help="Maximum number of labelled states of these."
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(0, 100),
+    metavar="N",
+    help="Iterations of search in larger tasks, each followed by training.",
+)
+@click.option(
+    "--states-per-iteration", type=COUNT, metavar="N", help="States that search labels in each."
+)
+@click.option(
+    "--expansions-per-step",
+    type=NATURAL,
+    metavar="N",
+    help="Expansions of the search per step of a plan.",
+)
+@click.option(
+    "--ensemble-size",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="Number of networks whose scores are added.",
+)
+@seed_option
+@click.option(
+    "--time-limit",
+    type=SECONDS,
+    metavar="SECONDS",
+    help="Time limit; the best model so far is written.",
+)
+@click.option("--resume", is_flag=True, help="Training from the checkpoint beside the model file.")
+@click.option("--curve", type=FILE, metavar="FILE", help="Learning curve (PNG, PDF or SVG).")
+@json_option
+def command(
+    files: tuple[Path, ...],
+    out: Path,
+    policy: str | None,
+    settings: str,
+    seed: int,
+    time_limit: float | None,
+    resume: bool,
+    curve: Path | None,
+    as_json: bool,
+    **options: Any,  # the fields of LearningSettings that are given
+) -> int:
+    start = time.monotonic()
+    chosen = _settings(settings, options)
+    _check_outputs(out, curve)
+    domain_file, task_files = split_files(files)
+    # Torch, which learning imports, is an extra.
+    from planlog.learning.learn import learn
+
+    learned: Learned | None = None
+    with Signals(time_limit) as signals, memory_errors():
+        with signals.until_interrupted():
+            choice = read_rules(read_domain(domain_file), policy)
+            tasks = read_tasks(choice.policy, task_files)
+            _check_size(choice.policy, chosen)
+            checkpoint = _checkpoint(out, domain_file, task_files, choice.policy, chosen, seed)
+            begun = _resume(checkpoint, resume)
+            try:
+                with TrainingProgress() as progress:
+                    learned = learn(
+                        choice.policy,
+                        tasks,
+                        chosen,
+                        seed=seed,
+                        resume=begun,
+                        on_stage=progress.on_stage,
+                        on_epoch=progress.on_epoch,
+                        on_checkpoint=checkpoint.write_now_and_then,
+                    )
+            except NothingToLearnError as error:
+                if as_json:
+                    emit_json({"outcome": "nothing to learn", "message": str(error)})
+                else:
+                    say(f"planlog: {error}")
+                return ExitCode.NO_PLAN
+        if learned is None:
+            reason = "out of time" if signals.out_of_time else "interrupted"
+            say(f"planlog: {reason} before the first epoch: nothing is written")
+            return signals.exit_code
+        learned.model.write(out)
+        if not learned.interrupted:
+            checkpoint.remove()
+        elif learned.checkpoint:  # there is none yet in the middle of the first epoch
+            checkpoint.write(learned.checkpoint)
+        if curve is not None:
+            _draw(learned.model, curve)
+        seconds = time.monotonic() - start
+        outcome = "time limit" if signals.out_of_time else "interrupted"
+        if as_json:
+            emit_json(
+                {
+                    "outcome": outcome if learned.interrupted else "trained",
+                    "model": str(out),
+                    "policy": choice.name,
+                    "seconds": round(seconds, 3),
+                    "training": dict(learned.model.training),
+                }
+            )
+        else:
+            emit(_summary(learned, out, seconds))
+            if learned.interrupted:
+                emit(f"{outcome}: this is the best model so far; --resume continues the training")
+        return signals.exit_code if learned.interrupted else ExitCode.SUCCESS
+
+
+def _check_outputs(out: Path, curve: Path | None) -> None:
+    """Reject output files that could not be written, and missing packages, before the work."""
+    for file, name in ((out, "--out"), (curve, "--curve")):
+        if file is not None:
+            check_writable(file, name)
+    if curve is not None and curve.suffix.lower() not in CURVES:
+        raise BadUsage(f"--curve: the name must end in one of {', '.join(CURVES)}")
+    require("torch", "train", "training")
+    if curve is not None:
+        require("matplotlib", "report", "--curve")
+
+
+def _checkpoint(
+    out: Path,
+    domain_file: Path,
+    task_files: list[Path],
+    rules: Policy,
+    settings: LearningSettings,
+    seed: int,
+) -> Checkpoint:
+    """Return the checkpoint beside the model file, which only the same training may resume."""
+    made_for = {
+        "domain": _hash(domain_file),
+        "rules": rules.text,
+        "tasks": _hash(*task_files),
+        "settings": str(settings),
+        "seed": str(seed),
+        "version of Planlog": planlog.__version__,
+    }
+    return Checkpoint(out, made_for, on_failure=say)
+
+
+def _resume(checkpoint: Checkpoint, resume: bool) -> Mapping[str, Any] | None:
+    """Read the checkpoint if it is to be resumed, and say what happens to it otherwise."""
+    begun = checkpoint.read() if resume else None
+    if resume and begun is None:
+        say(f"note: there is no {checkpoint.file}, so the training begins anew")
+    elif not resume and checkpoint.file.exists():
+        say(f"note: {checkpoint.file} is replaced; --resume would go on")
+    return begun
+
+
+def _settings(name: str, options: dict[str, Any]) -> LearningSettings:
+    """Return the settings of this name with the values of the given options."""
+    given = {key: value for key, value in options.items() if value is not None}
+    rate = given.get("learning_rate", 1)
+    if not (rate > 0 and math.isfinite(rate)):
+        raise BadUsage("--learning-rate: must be a positive number")
+    enums = {"aggregation": Aggregation, "loss": Loss, "schedule": Schedule, "select_by": SelectBy}
+    given |= {key: kind(given[key]) for key, kind in enums.items() if key in given}
+    if "activation" in given:
+        activation = Activation(given.pop("activation"))
+        given |= {"message_activation": activation, "atom_activation": activation}
+    try:
+        return preset(name).changed(**given)
+    except ValueError as error:
+        raise BadUsage(f"--settings: {error}") from None
+
+
+def _check_size(rules: Policy, settings: LearningSettings) -> None:
+    """Say at once that the model would be too large for a file."""
+    policy = template(rules, settings.template)
+    scores = frozenset(action_relations(policy))
+    network = replace(settings.network, width=settings.network.width * settings.ensemble_size)
+    shapes = weight_shapes(structure_of(policy, scores), network, scores)
+    size = 4 * sum(rows * columns for rows, columns in shapes.values())
+    if size > MOST_BYTES:
+        raise BadUsage(
+            f"--width: the weights would take {size:,} bytes; models may have {MOST_BYTES:,}"
+        )
+
+
+def _hash(*files: Path) -> str:
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def _summary(learned: Learned, out: Path, seconds: float) -> str:
+    training = learned.model.training
+    best, sharing = training["best"], training["sharing"]
+    labelled = many(training["labelled_states"], "labelled state")
+    tasks = len({*training["tasks"], *training["search_labelled_tasks"]})
+    epochs, size = training["epochs"], len(training["ensemble"])
+    first = f"{size} networks, the first of them " if size > 1 else ""
+    accuracy = percent(round(best["accuracy"] * 1e6), 10**6)
+    lines = [
+        f"iteration {told['iteration']}: "
+        f"{many(told['search_labelled_states'], 'labelled state')} by search, "
+        f"from plans of cost {told['policy_cost']:,.15g} to {told['improved_cost']:,.15g}"
+        for told in training["trainings"]
+        if told["expansions"]
+    ]
+    lines += [
+        f"learned from {sharing['states']:,} of {labelled} of {many(tasks, 'task')}: "
+        f"{many(training['choice_sets'], 'distinct choice set')}",
+        f"{sharing['atoms']:,} atoms are {many(sharing['nodes'], 'node')}, "
+        f"{sharing['ground_messages']:,} messages {sharing['messages']:,}",
+        f"{first}best after {best['epoch']} of {many(epochs, 'epoch')}: loss {best['loss']:.4g}, "
+        f"the chosen action is optimal in {accuracy} of these states",
+        f"model in {out}, {seconds:.1f} s",
+    ]
+    return "\n".join(lines)
+
+
+def _draw(model: Model, file: Path) -> None:
+    """The learning curve: loss and accuracy by epochs."""
+    from matplotlib.figure import Figure
+
+    def numbers(values: list[float | None]) -> list[float]:
+        return [math.nan if value is None else value for value in values]
+
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    left = figure.subplots()
+    right = left.twinx()
+    left.semilogy(numbers(model.training["loss"]), color="tab:blue")
+    right.plot(numbers(model.training["accuracy"]), color="tab:orange")
+    left.set(xlabel="epoch", ylabel="loss")
+    right.set(ylabel="accuracy of the chosen action", ylim=(0, 1.02))
+    left.yaxis.label.set_color("tab:blue")
+    right.yaxis.label.set_color("tab:orange")
+    figure.savefig(file, dpi=150)

@@ -1,0 +1,85 @@
+"""Lowering of checked rules to the core's program: names to ids, wildcards to projections."""
+
+from __future__ import annotations
+
+from planlog import _core
+from planlog.datalog import (
+    Comparison,
+    Constant,
+    Literal,
+    Relation,
+    Rule,
+    Source,
+    Variable,
+    Wildcard,
+)
+from planlog.pddl.task import Domain
+
+_Terms = list[int]  # a variable as its number, a constant as -1 minus its number
+
+
+class Lowering:
+    """Builder of a core program for a domain, rule by rule."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self.core = _core.Program(domain.core)
+        self.relations: dict[Relation, int] = {}
+        self._projections: dict[tuple[Relation, tuple[int, ...]], int] = {}
+
+    def add(self, rule: Rule) -> int:
+        """Add a rule, with its precondition in the body, and return its number in the core."""
+        variables: dict[str, int] = {}
+        head = self._terms(rule.head, variables)
+        body: list[tuple[int, bool, _Terms]] = []
+        comparisons: list[tuple[int, int, bool]] = []
+        for part in rule.body:
+            if isinstance(part, Comparison):
+                left, right = (self._term(t, variables) for t in (part.left, part.right))
+                comparisons.append((left, right, part.equal))
+            elif any(isinstance(term, Wildcard) for term in part.terms):
+                body.append((*self._projection(part), self._terms(part, variables)))
+            else:
+                number = self._relation(part.relation)
+                body.append((number, part.negated, self._terms(part, variables)))
+        number = self._relation(rule.head.relation)
+        return self.core.add_rule(number, head, body, comparisons, len(variables))
+
+    def _relation(self, relation: Relation) -> int:
+        if relation not in self.relations:
+            self.relations[relation] = self._new_relation(relation)
+        return self.relations[relation]
+
+    def _new_relation(self, relation: Relation) -> int:
+        if relation.source is Source.DERIVED:
+            return self.core.derived(relation.name, relation.arity)
+        if relation.source is Source.ACTION:
+            return self.core.action(self.domain.action_ids[relation.name])
+        if relation.source is Source.TYPE:
+            return self.core.type([self.domain.type_ids[name] for name in relation.name.split("|")])
+        ids = self.domain.predicate_ids
+        predicate = ids.get(relation.name, self.domain.condition_ids.get(relation.name))
+        assert predicate is not None
+        return self.core.status(predicate, _core.Source[relation.source.name])
+
+    def _projection(self, literal: Literal) -> tuple[int, bool]:
+        """Return a relation with the columns that are no wildcards: `not p(X, _)` reads `p/1`."""
+        kept = tuple(i for i, t in enumerate(literal.terms) if not isinstance(t, Wildcard))
+        key = (literal.relation, kept)
+        if key not in self._projections:
+            whole = self._relation(literal.relation)
+            number = self.core.derived(f"{literal.relation.name}/{len(kept)}", len(kept))
+            columns = list(range(literal.relation.arity))
+            body = [(whole, False, columns)]
+            self.core.add_rule(number, list(kept), body, [], len(columns))
+            self._projections[key] = number
+        return self._projections[key], literal.negated
+
+    def _terms(self, literal: Literal, variables: dict[str, int]) -> _Terms:
+        return [self._term(t, variables) for t in literal.terms if not isinstance(t, Wildcard)]
+
+    def _term(self, term: object, variables: dict[str, int]) -> int:
+        if isinstance(term, Variable):
+            return variables.setdefault(term.name, len(variables))
+        assert isinstance(term, Constant)
+        return -1 - self.core.constant(term.name)

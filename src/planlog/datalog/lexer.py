@@ -1,0 +1,192 @@
+"""Rule text to tokens.
+
+What other languages would write (`<-`, `\\+`, `;`, `?x`, ...) is reported with the spelling
+used here and then read as if it had been written so: one slip gives one message.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from planlog.datalog.diagnostics import Report
+
+
+class Kind(Enum):
+    """Kinds of tokens; the value is how messages call them."""
+
+    NAME = "name"
+    VARIABLE = "variable"
+    WILDCARD = "'_'"
+    NOT = "'not'"
+    IF = "':-'"
+    COMMA = "','"
+    DOT = "'.'"
+    OPEN = "'('"
+    CLOSE = "')'"
+    AT = "'@'"
+    EQUAL = "'='"
+    UNEQUAL = "'!='"
+    END = "the end of the file"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word or sign of the text, at its place."""
+
+    kind: Kind
+    text: str  # names in lower case, since PDDL names are case-insensitive
+    line: int
+    column: int
+    length: int
+    start: int  # offset in the text
+
+    def __str__(self) -> str:
+        if self.kind in (Kind.NAME, Kind.VARIABLE):
+            return f"{self.kind.value} '{self.text}'"
+        return str(self.kind.value)
+
+
+_PUNCTUATION = {
+    ":-": Kind.IF,
+    "!=": Kind.UNEQUAL,
+    "=": Kind.EQUAL,
+    ",": Kind.COMMA,
+    ".": Kind.DOT,
+    "(": Kind.OPEN,
+    ")": Kind.CLOSE,
+    "@": Kind.AT,
+}
+
+_ARROW = "a rule is written 'head :- body.'"
+_NEGATION = "negation is written 'not'"
+_CONJUNCTION = "the literals of a body are separated by ','"
+_ALTERNATIVE = "write one rule for each alternative"
+_COMPARISON = "objects can only be compared by '=' and '!='"
+_BRACKET = "arguments stand in '(' and ')'"
+
+# Spellings of other languages: what they are read as, and how to mend them.
+_FOREIGN = {
+    "<-": (Kind.IF, _ARROW),
+    "←": (Kind.IF, _ARROW),
+    ":=": (Kind.IF, _ARROW),
+    ":": (Kind.IF, _ARROW),
+    "\\+": (Kind.NOT, _NEGATION),
+    "!": (Kind.NOT, _NEGATION),
+    "~": (Kind.NOT, _NEGATION),
+    "¬": (Kind.NOT, _NEGATION),
+    "&&": (Kind.COMMA, _CONJUNCTION),
+    "&": (Kind.COMMA, _CONJUNCTION),
+    "\u2227": (Kind.COMMA, _CONJUNCTION),
+    ";": (Kind.COMMA, _ALTERNATIVE),
+    "||": (Kind.COMMA, _ALTERNATIVE),
+    "|": (Kind.COMMA, _ALTERNATIVE),
+    "\u2228": (Kind.COMMA, _ALTERNATIVE),
+    "==": (Kind.EQUAL, "equality is written '='"),
+    "\\==": (Kind.UNEQUAL, "inequality is written '!='"),
+    "\\=": (Kind.UNEQUAL, "inequality is written '!='"),
+    "/=": (Kind.UNEQUAL, "inequality is written '!='"),
+    "<>": (Kind.UNEQUAL, "inequality is written '!='"),
+    "≠": (Kind.UNEQUAL, "inequality is written '!='"),
+    "<=": (Kind.EQUAL, _COMPARISON),
+    ">=": (Kind.EQUAL, _COMPARISON),
+    "<": (Kind.EQUAL, _COMPARISON),
+    ">": (Kind.EQUAL, _COMPARISON),
+    "[": (Kind.OPEN, _BRACKET),
+    "{": (Kind.OPEN, _BRACKET),
+    "]": (Kind.CLOSE, _BRACKET),
+    "}": (Kind.CLOSE, _BRACKET),
+}
+
+
+def _any_of(texts: dict[str, Kind] | dict[str, tuple[Kind, str]]) -> str:
+    return "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))
+
+
+# Alternatives are tried in this order: `==` must not be read as two tokens, and a line that
+# starts with `;` is a comment in the manner of PDDL. Line feeds are matched alone.
+_TOKEN = re.compile(
+    rf"""
+      (?P<comment>^[^\S\n]*;[^\n]*|(?://|\#)[^\n]*|/\*.*?(?:\*/|\Z))
+    | (?P<space>\n|[^\S\n]+|%[^\n]*)
+    | (?P<word>\w[\w-]*)
+    | (?P<question>\?[\w-]*)
+    | (?P<quoted>"[^"\n]*"|'[^'\n]*'|["'][\w-]*)
+    | (?P<foreign>==|:=)
+    | (?P<punctuation>{_any_of(_PUNCTUATION)})
+    | (?P<foreign_too>{_any_of(_FOREIGN)})
+    | (?P<unknown>(?P<character>.)(?P=character)*)
+    """,
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+
+
+def tokenize(text: str, report: Report) -> list[Token]:
+    """All tokens, the last one of kind END; lines end with a line feed."""
+    tokens: list[Token] = []
+    line, line_start = 1, 0
+    for match in _TOKEN.finditer(text):
+        found, start = match.group(), match.start()
+        place = Token(Kind.END, found, line, start - line_start + 1, len(found), start)
+        token = _token(match.lastgroup or "", place, report)
+        if token is not None:
+            tokens.append(token)
+        if "\n" in found:
+            line += found.count("\n")
+            line_start = start + found.rindex("\n") + 1
+    # The end is behind the last text, not on an empty line that would show nothing.
+    end = len(text.rstrip())
+    line = text.count("\n", 0, end) + 1
+    column = end - text.rfind("\n", 0, end)
+    tokens.append(Token(Kind.END, "", line, column, 1, end))
+    return tokens
+
+
+def _token(group: str, found: Token, report: Report) -> Token | None:
+    """The token that the found text stands for; None for spaces, comments and nonsense."""
+    text = found.text
+    match group:
+        case "space":
+            return None
+        case "word":
+            return _word(found, report)
+        case "punctuation":
+            return replace(found, kind=_PUNCTUATION[text])
+        case "foreign" | "foreign_too":
+            kind, remedy = _FOREIGN[text]
+            report.error(found, f"'{text}' is not part of the rule language", remedy)
+            return replace(found, kind=kind)
+        case "comment":
+            indent = len(text) - len(text.lstrip())
+            place = replace(found, column=found.column + indent, length=1)
+            report.error(place, "this is not a comment", "a comment starts with '%'")
+            return None
+        case "question":
+            name = text[1:2].upper() + text[2:]
+            hint = f"write '{name}'" if name else ""
+            report.error(found, "a variable starts with a capital, not with '?'", hint)
+            return replace(found, kind=Kind.VARIABLE, text=name or "X")
+        case "quoted":
+            closed = len(text) > 1 and text[-1] == text[0]
+            message = "names are not quoted" if closed else "this quote is never closed"
+            report.error(found, message, "write the name alone, as in PDDL")
+            return replace(found, kind=Kind.NAME, text=text.strip(text[0]).lower())
+        case _:
+            shown = f"'{text[0]}'" if text[0].isprintable() else f"U+{ord(text[0]):04X}"
+            report.error(found, f"unknown character {shown}", "delete it")
+            return None
+
+
+def _word(found: Token, report: Report) -> Token:
+    text = found.text
+    if not text.isascii():
+        hint = "names consist of the letters a to z, digits, '-' and '_', as in PDDL"
+        report.error(found, f"'{text}' is not a name", hint)
+    if text == "_":
+        return replace(found, kind=Kind.WILDCARD)
+    if text.lower() == "not":
+        return replace(found, kind=Kind.NOT)
+    if text[0] == "_" or text[0].isupper():
+        return replace(found, kind=Kind.VARIABLE)
+    return replace(found, kind=Kind.NAME, text=text.lower())

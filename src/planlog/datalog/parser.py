@@ -1,0 +1,351 @@
+"""Tokens to rules whose names are not looked up yet, by recursive descent.
+
+After an error the parser resumes behind the next `.`, so that one run reports the errors of
+several rules. The grammar:
+
+    program    = { rule }
+    rule       = atom [ ":-" part { "," part } ] "."
+    part       = [ "not" ] atom | term ( "=" | "!=" ) term
+    atom       = NAME [ "@" NAME ] [ "(" [ term { "," term } ] ")" ]
+    term       = VARIABLE | NAME | "_"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from planlog.datalog.diagnostics import Located, Report
+from planlog.datalog.lexer import Kind, Token, tokenize
+
+
+@dataclass(frozen=True)
+class ParsedAtom:
+    """`not p@status(terms)`, with or without `not` and status."""
+
+    name: Token
+    status: Token | None
+    terms: tuple[Token, ...]
+    negated: bool
+    line: int
+    column: int
+    length: int
+
+
+@dataclass(frozen=True)
+class ParsedComparison:
+    """`left = right`, or `!=` if not equal."""
+
+    left: Token
+    right: Token
+    equal: bool
+    line: int
+    column: int
+    length: int
+
+
+@dataclass(frozen=True)
+class ParsedRule:
+    """A rule or fact, with its source text on one line."""
+
+    head: ParsedAtom
+    body: tuple[ParsedAtom | ParsedComparison, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class ParsedFile:
+    """All that could be read of a file."""
+
+    rules: tuple[ParsedRule, ...]
+    # Names in rules that could not be read: they may well be defined there, so later checks
+    # do not call them unknown.
+    skipped_names: frozenset[str]
+
+
+def parse(text: str, report: Report) -> ParsedFile:
+    """The rules that could be read; what is wrong with the others goes to the report."""
+    return _Parser(text, report).file()
+
+
+class _ResumeError(Exception):
+    """An error was reported; go on at this token, or behind the next `.` if None."""
+
+    def __init__(self, position: int | None = None) -> None:
+        self.position = position
+
+
+_TERMS = (Kind.VARIABLE, Kind.NAME, Kind.WILDCARD)
+_COMPARISONS = (Kind.EQUAL, Kind.UNEQUAL)
+_LITERAL = "a literal is written 'p(X)', 'not p(X)', 'X = Y' or 'X != Y'"
+
+
+class _Parser:
+    def __init__(self, text: str, report: Report) -> None:
+        self.text = text
+        self.report = report
+        self.tokens = tokenize(text, report)
+        self.position = 0
+
+    # Tokens
+
+    @property
+    def next(self) -> Token:
+        return self.tokens[self.position]
+
+    @property
+    def previous(self) -> Token:
+        return self.tokens[max(0, self.position - 1)]
+
+    def after_next(self) -> Kind:
+        return self.tokens[min(self.position + 1, len(self.tokens) - 1)].kind
+
+    def take(self) -> Token:
+        token = self.next
+        if token.kind is not Kind.END:
+            self.position += 1
+        return token
+
+    def accept(self, kind: Kind) -> bool:
+        if self.next.kind is not kind:
+            return False
+        self.take()
+        return True
+
+    def fail(self, place: Located, message: str, hint: str = "") -> NoReturn:
+        self.report.error(place, message, hint)
+        raise _ResumeError
+
+    # Rules
+
+    def file(self) -> ParsedFile:
+        rules: list[ParsedRule] = []
+        skipped: set[str] = set()
+        while self.next.kind is not Kind.END:
+            start = self.position
+            try:
+                rules.append(self.rule())
+            except _ResumeError as error:
+                if error.position is None:
+                    self.skip_rule()
+                else:
+                    self.position = error.position
+                unread = self.tokens[start : self.position]
+                skipped.update(token.text for token in unread if token.kind is Kind.NAME)
+        return ParsedFile(tuple(rules), frozenset(skipped))
+
+    def skip_rule(self) -> None:
+        while self.next.kind is not Kind.END and self.take().kind is not Kind.DOT:
+            pass
+
+    def rule(self) -> ParsedRule:
+        start = self.next
+        head = self.head()
+        body: list[ParsedAtom | ParsedComparison] = []
+        if self.accept(Kind.IF):
+            body.append(self.part(self.no_body))
+            while not self.body_ends(body):
+                body.append(self.part(self.no_literal))
+        else:
+            self.fact_ends(head)
+        last = self.previous
+        return ParsedRule(head, tuple(body), self.one_line(start, last))
+
+    def head(self) -> ParsedAtom:
+        token = self.next
+        match token.kind:
+            case Kind.IF:
+                self.fail(token, "a rule needs a head before ':-'", "write 'head :- body.'")
+            case Kind.DOT:
+                self.fail(token, "there is no rule before this '.'", "delete the '.'")
+            case Kind.NOT:
+                hint = "a head says what is derived; 'not' is for bodies"
+                self.fail(token, "a head cannot be negated", hint)
+            case Kind.OPEN:
+                self.pddl_atom(token)
+        if token.kind in _TERMS and self.after_next() in _COMPARISONS:
+            self.fail(token, "a comparison cannot be a head", "write 'head :- body.'")
+        if token.kind is not Kind.NAME and self.after_next() not in (Kind.OPEN, Kind.AT):
+            self.fail(token, f"expected the head of a rule, found {token}", _head_hint(token))
+        return self.atom(token, negated=False)
+
+    def fact_ends(self, head: ParsedAtom) -> None:
+        """The rule ends after its head."""
+        token = self.next
+        if self.accept(Kind.DOT):
+            return
+        if token.kind is Kind.END or self.at_rule():
+            self.missing_dot()
+            return
+        if token.kind is Kind.COMMA:
+            self.fail(token, "a rule has one head only", "write one rule for each head")
+        self.unexpected("':-' or '.'", head, "write ':-' between the head and the body")
+
+    def body_ends(self, body: list[ParsedAtom | ParsedComparison]) -> bool:
+        """Whether the body ends here; if not, a comma was read."""
+        token = self.next
+        if self.accept(Kind.DOT):
+            return True
+        if self.accept(Kind.COMMA):
+            return False
+        if token.kind is Kind.END or self.at_rule():
+            self.missing_dot()
+            return True
+        if token.kind is Kind.IF:
+            self.second_arrow(body[-1])
+        hint = "separate literals with ',' and end each rule with '.'"
+        self.unexpected("',' or '.'", body[-1], hint)
+
+    def missing_dot(self) -> None:
+        self.report.error_after(self.previous, "expected '.' at the end of the rule", "add '.'")
+
+    def second_arrow(self, last: ParsedAtom | ParsedComparison) -> NoReturn:
+        """`p :- q, r :- s.`: most likely the comma before r should be a dot."""
+        message = "a second ':-' in one rule"
+        position = self.position
+        while (self.tokens[position].line, self.tokens[position].column) > (last.line, last.column):
+            position -= 1
+        starts_line = self.tokens[position - 1].line < last.line
+        if not isinstance(last, ParsedAtom) or last.negated or not starts_line:
+            self.fail(self.next, message, "end each rule with '.'")
+        hint = f"end the rule before '{last.name.text}' with '.'"
+        self.report.error(self.next, message, hint)
+        raise _ResumeError(position)
+
+    def unexpected(self, expected: str, last: ParsedAtom | ParsedComparison, hint: str) -> NoReturn:
+        token = self.next
+        if token.kind is Kind.CLOSE:
+            self.fail(token, "this ')' closes nothing", "delete it, or add its '('")
+        if isinstance(last, ParsedAtom) and last.name is self.previous and token.kind in _TERMS:
+            hint = f"arguments stand in parentheses: {last.name.text}({token.text}, ...)"
+        self.fail(token, f"expected {expected}, found {token}", hint)
+
+    def at_rule(self) -> bool:
+        """Whether a new rule seems to come next, so that the `.` before it is missing: a name
+        at the start of a line, or an atom with `:-` behind it."""
+        if self.next.kind is not Kind.NAME or self.next.column == 1:
+            return self.next.kind is Kind.NAME
+        position = self.position + 1
+        inside = False
+        while True:
+            kind = self.tokens[position].kind
+            if kind is Kind.IF:
+                return not inside
+            if kind is Kind.OPEN and not inside:
+                inside = True
+            elif kind is Kind.CLOSE and inside:
+                return self.tokens[position + 1].kind is Kind.IF
+            elif not inside or kind not in (*_TERMS, Kind.COMMA):
+                return False
+            position += 1
+
+    # Parts of bodies
+
+    def no_body(self) -> NoReturn:
+        self.fail(self.next, "the body is empty", "a fact is written without ':-'")
+
+    def no_literal(self) -> NoReturn:
+        hint = "delete the ',' before it, or complete the body"
+        self.fail(self.next, f"expected a literal after ',', found {self.next}", hint)
+
+    def part(self, missing: Callable[[], NoReturn]) -> ParsedAtom | ParsedComparison:
+        token = self.next
+        if token.kind in (Kind.DOT, Kind.END):
+            missing()
+        negated = self.accept(Kind.NOT)
+        first = self.next
+        if first.kind is Kind.NOT:
+            self.fail(first, "'not' stands twice", "write it once, or not at all")
+        if first.kind is Kind.OPEN:
+            self.pddl_atom(first)
+        if first.kind in _TERMS and self.after_next() in _COMPARISONS:
+            return self.comparison(token, negated)
+        if first.kind is not Kind.NAME and self.after_next() not in (Kind.OPEN, Kind.AT):
+            self.fail(first, f"expected a literal, found {first}", _LITERAL)
+        return self.atom(token, negated)
+
+    def pddl_atom(self, token: Token) -> NoReturn:
+        self.fail(token, "expected a literal, found '('", "write 'on(A, B)', not '(on A B)'")
+
+    def comparison(self, start: Token, negated: bool) -> ParsedComparison:
+        left = self.take()
+        operator = self.take()
+        right = self.term()
+        if negated:
+            other = "!=" if operator.kind is Kind.EQUAL else "="
+            hint = f"write '{left.text} {other} {right.text}'"
+            self.fail(start, "a comparison cannot be negated", hint)
+        return ParsedComparison(left, right, operator.kind is Kind.EQUAL, **self.extent(start))
+
+    def atom(self, start: Token, negated: bool) -> ParsedAtom:
+        name = self.take()
+        if name.kind is not Kind.NAME:  # the caller saw that `(` or `@` follows
+            name = self.lower_case(name)
+        status = None
+        if self.accept(Kind.AT):
+            status = self.next
+            if status.kind not in (Kind.NAME, Kind.VARIABLE):
+                hint = "write '@goal', '@ag', '@ug' or '@aa'"
+                self.fail(status, f"expected a goal status after '@', found {status}", hint)
+            status = replace(self.take(), text=status.text.lower())
+        terms = self.terms() if self.next.kind is Kind.OPEN else ()
+        return ParsedAtom(name, status, terms, negated, **self.extent(start))
+
+    def lower_case(self, token: Token) -> Token:
+        """Reads `On(A, B)` as `on(A, B)`, with an error."""
+        if token.kind is not Kind.VARIABLE:
+            self.fail(token, f"expected a literal, found {token}", _LITERAL)
+        name = token.text.strip("_").lower() or "p"
+        message = f"'{token.text}' is written like a variable"
+        self.report.error(token, message, f"names start with a small letter: '{name}'")
+        return replace(token, kind=Kind.NAME, text=name)
+
+    def terms(self) -> tuple[Token, ...]:
+        opening = self.take()
+        if self.accept(Kind.CLOSE):
+            return ()
+        terms = [self.term(opening)]
+        while not self.accept(Kind.CLOSE):
+            if self.next.kind in _TERMS:
+                hint = "separate arguments with ','"
+                self.fail(self.next, f"expected ',' or ')', found {self.next}", hint)
+            if not self.accept(Kind.COMMA):
+                self.never_closed(opening)
+            terms.append(self.term(opening))
+        return tuple(terms)
+
+    def term(self, opening: Token | None = None) -> Token:
+        token = self.next
+        if token.kind not in _TERMS:
+            if opening and token.kind in (Kind.DOT, Kind.END, Kind.IF):
+                self.never_closed(opening)
+            hint = "an argument is a variable, the name of an object, or '_'"
+            self.fail(token, f"expected an argument, found {token}", hint)
+        if token.kind is Kind.NAME and self.after_next() is Kind.OPEN:
+            hint = f"terms are not nested; is a ')' missing before '{token.text}'?"
+            self.fail(token, f"'{token.text}(' cannot stand here", hint)
+        return self.take()
+
+    def never_closed(self, opening: Token) -> NoReturn:
+        hint = f"expected ',' or ')' before {self.next}"
+        self.fail(opening, "this '(' is never closed", hint)
+
+    # Places
+
+    def extent(self, start: Token) -> dict[str, int]:
+        """Line, column and length of the text from a token to the last one read."""
+        end = self.previous.start + self.previous.length
+        length = end - start.start if self.previous.line == start.line else start.length
+        return {"line": start.line, "column": start.column, "length": length}
+
+    def one_line(self, first: Token, last: Token) -> str:
+        text = self.text[first.start : last.start + last.length]
+        return " ".join(re.sub(r"%[^\n]*", "", text).split())
+
+
+def _head_hint(token: Token) -> str:
+    if token.kind is Kind.VARIABLE:
+        return "names of actions and predicates start with a small letter"
+    return "write 'head :- body.' or 'head.'"

@@ -1,0 +1,57 @@
+"""Safety (range restriction): a positive body literal binds every variable of a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planlog.datalog.diagnostics import Report
+from planlog.datalog.syntax import Comparison, Constant, Literal, Rule, Variable
+
+
+def check_safety(rules: list[Rule], report: Report) -> None:
+    """Report each unbound variable once, with the places where it occurs."""
+    for rule in rules:
+        bound = bound_variables(rule)
+        unbound: dict[str, tuple[Variable, dict[str, str]]] = {}
+        for variable, place, remedy in _occurrences(rule):
+            if variable.name not in bound:
+                _, places = unbound.setdefault(variable.name, (variable, {}))
+                places.setdefault(place, remedy)
+        for variable, places in unbound.values():
+            remedy = "bind it in a positive literal of the body"
+            if _has_constant(rule, variable.name.lower()):
+                remedy = f"is '{variable.name.lower()}' meant to be the variable {variable}?"
+            elif len(places) == 1:
+                remedy = next(iter(places.values()))
+            where = " and ".join(places)
+            report.error(variable, f"variable {variable} occurs only {where}", remedy)
+
+
+def bound_variables(rule: Rule) -> set[str]:
+    """Return the bound variables. An action's precondition and types bind its parameters."""
+    binding = [literal for literal in rule.literals if not literal.negated]
+    if rule.is_policy_rule:
+        binding.append(rule.head)
+    return {t.name for part in binding for t in part.terms if isinstance(t, Variable)}
+
+
+def _has_constant(rule: Rule, name: str) -> bool:
+    return any(term == Constant(name) for part in rule.body for term in part.terms)
+
+
+def _occurrences(rule: Rule) -> Iterator[tuple[Variable, str, str]]:
+    """Yield each variable, the kind of place where it occurs, and a remedy if it is unbound."""
+    for part in (rule.head, *rule.body):
+        match part:
+            case Comparison():
+                place = "in a comparison"
+                remedy = "a comparison does not bind it: use it in a positive literal, too"
+            case Literal(negated=True):
+                place = "under 'not'"
+                remedy = "bind it in a positive literal, or write '_' to say that there is none"
+            case _:
+                place = "in the head" if part is rule.head else "in the body"
+                remedy = "bind it in a positive literal of the body"
+        for term in part.terms:
+            if isinstance(term, Variable):
+                yield term, place, remedy

@@ -1,0 +1,239 @@
+"""Finds literals that no object can satisfy, from the types of the domain.
+
+An object has one declared type, so a set of declared types says which objects are possible:
+`vehicle` stands for itself and all its subtypes, `(either a b)` for both. A variable can match
+if the sets of all places where it stands have a type in common. The columns of derived
+predicates hold what their rules can put there, found by iterating to the least fixpoint.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from planlog.datalog.diagnostics import Report
+from planlog.datalog.resolve import declared_form
+from planlog.datalog.syntax import (
+    Comparison,
+    Constant,
+    Literal,
+    Relation,
+    Rule,
+    Source,
+    Term,
+    Variable,
+)
+
+if TYPE_CHECKING:
+    from planlog.pddl.schema import ActionSchema, Parameter, Predicate
+    from planlog.pddl.task import Domain
+
+Types = frozenset[str]
+
+
+def check_types(rules: list[Rule], domain: Domain, report: Report) -> None:
+    """Reports variables and constants that can match nothing where they stand.
+
+    The order of the rules does not matter, but dependency order takes the fewest iterations.
+    """
+    _Checker(rules, domain, report).check()
+
+
+class _Checker:
+    def __init__(self, rules: list[Rule], domain: Domain, report: Report) -> None:
+        self.rules = rules
+        self.report = report
+        self.constants = domain.constants
+        self.predicates = {predicate.name: predicate for predicate in domain.predicates}
+        self.actions = {action.name: action for action in domain.actions}
+        self.parents = {declared.name: declared.parent for declared in domain.types}
+        self.parents.setdefault("object", None)
+        self.all_types = frozenset(self.parents)
+        self.below = {
+            above: frozenset(t for t in self.parents if t == above or domain.is_subtype(t, above))
+            for above in self.parents
+        }
+        self.derived: dict[tuple[Relation, int], Types] = {}
+        self.infer_derived()
+
+    # What can stand where
+
+    def column(self, relation: Relation, index: int) -> Types:
+        match relation.source:
+            case Source.DERIVED:
+                return self.derived.get((relation, index), frozenset())
+            case Source.TYPE:
+                return self.below[relation.name]
+            case _:
+                return self.parameter(self.declared(relation).parameters[index])
+
+    def parameter(self, parameter: Parameter) -> Types:
+        if not parameter.types:
+            return self.all_types
+        return frozenset().union(*(self.below.get(t, self.all_types) for t in parameter.types))
+
+    def declared(self, relation: Relation) -> Predicate | ActionSchema:
+        if relation.source is Source.ACTION:
+            return self.actions[relation.name]
+        return self.predicates[relation.name]
+
+    def constant(self, constant: Constant) -> Types:
+        """Objects of tasks are known only later: anything is possible for them."""
+        if constant.name in self.constants:
+            return frozenset((self.constants[constant.name],))
+        return self.all_types
+
+    def infer_derived(self) -> None:
+        changed = True
+        while changed:
+            changed = False
+            for rule in self.rules:
+                if rule.head.relation.source is not Source.DERIVED:
+                    continue
+                types = self.variables(rule)
+                if not all(types.values()):
+                    continue  # it derives nothing (so far)
+                for index, term in enumerate(rule.head.terms):
+                    key = (rule.head.relation, index)
+                    old = self.derived.get(key, frozenset())
+                    new = old | self.of_term(term, types)
+                    if new != old:
+                        self.derived[key] = new
+                        changed = True
+
+    def variables(self, rule: Rule) -> dict[str, Types]:
+        types: dict[str, Types] = {}
+        for literal, index, variable in _binding_places(rule):
+            known = types.get(variable.name, self.all_types)
+            types[variable.name] = known & self.column(literal.relation, index)
+        return types
+
+    def of_term(self, term: Term, types: dict[str, Types]) -> Types:
+        if isinstance(term, Constant):
+            return self.constant(term)
+        if isinstance(term, Variable):
+            return types.get(term.name, self.all_types)
+        return self.all_types
+
+    # What cannot match
+
+    def check(self) -> None:
+        for rule in self.rules:
+            types: dict[str, Types] = {}
+            seen: dict[str, list[tuple[Literal, Types]]] = {}
+            told: Literal | None = None  # arguments in the wrong order are one mistake
+            for literal, index, variable in _binding_places(rule):
+                column = self.column(literal.relation, index)
+                if not column:
+                    continue  # a derived predicate without rows has its own message
+                known = types.get(variable.name, self.all_types)
+                if known & column:
+                    types[variable.name] = known & column
+                    seen.setdefault(variable.name, []).append((literal, column))
+                elif known and literal is not told:
+                    told = literal
+                    self.conflict(variable, literal, index, known, seen[variable.name])
+                    types[variable.name] = frozenset()
+            for part in (rule.head, *rule.body):
+                if isinstance(part, Comparison):
+                    self.check_comparison(part, types)
+                else:
+                    self.check_literal(part, types)
+
+    def conflict(
+        self,
+        variable: Variable,
+        literal: Literal,
+        index: int,
+        known: Types,
+        seen: list[tuple[Literal, Types]],
+    ) -> None:
+        column = self.column(literal.relation, index)
+        other, expected = next(
+            (place for place in seen if not place[1] & column), (seen[-1][0], known)
+        )
+        self.report.error(
+            variable,
+            f"variable {variable} can never match: {self.describe(expected)} in '{_shown(other)}', "
+            f"but {self.describe(column)} here",
+            self.remedy(literal),
+        )
+
+    def check_literal(self, literal: Literal, types: dict[str, Types]) -> None:
+        for index, term in enumerate(literal.terms):
+            column = self.column(literal.relation, index)
+            found = self.of_term(term, types)
+            if not column or not found or column & found:
+                continue
+            if isinstance(term, Constant):
+                self.report.error(
+                    term,
+                    f"constant {term} can never match: it is {self.describe(found)}, "
+                    f"but {self.describe(column)} is expected here",
+                    self.remedy(literal),
+                )
+            elif literal.negated:
+                self.report.warning(
+                    term,
+                    f"'{literal}' always holds: {term} is {self.describe(found)}, "
+                    f"but {self.describe(column)} is expected here",
+                    self.remedy(literal),
+                )
+                return
+
+    def check_comparison(self, comparison: Comparison, types: dict[str, Types]) -> None:
+        if all(isinstance(term, Constant) for term in comparison.terms):
+            return  # the same in every state, so a warning says it whatever their types are
+        left, right = (self.of_term(term, types) for term in comparison.terms)
+        if not left or not right or left & right:
+            return
+        kinds = (
+            f"{comparison.left} is {self.describe(left)}, "
+            f"{comparison.right} is {self.describe(right)}"
+        )
+        if comparison.equal:
+            self.report.error(
+                comparison, f"'{comparison}' can never hold: {kinds}", "no object is both"
+            )
+        else:
+            self.report.warning(comparison, f"'{comparison}' always holds: {kinds}", "delete it")
+
+    def remedy(self, literal: Literal) -> str:
+        relation = literal.relation
+        match relation.source:
+            case Source.TYPE:
+                return "no object has both types"
+            case Source.DERIVED:
+                line = next(rule.line for rule in self.rules if rule.head.relation == relation)
+                return f"the rules of {relation} (from line {line}) derive no other objects"
+            case _:
+                return f"it is declared as {declared_form(self.declared(relation))}"
+
+    def describe(self, types: Types) -> str:
+        """The fewest type names that cover the set: `a truck`, `a car or a plane`."""
+        whole = [name for name in self.parents if name in types and self.below[name] <= types]
+        covered = frozenset().union(*(self.below[name] for name in whole))
+        names = [n for n in whole if self.parents[n] not in whole or self.parents[n] == n]
+        names += sorted(types - covered)
+        return " or ".join(f"{'an' if name[0] in 'aeiou' else 'a'} {name}" for name in names)
+
+
+def _binding_places(rule: Rule) -> Iterator[tuple[Literal, int, Variable]]:
+    """Where variables get their objects: an action's parameters, then positive literals."""
+    if rule.is_policy_rule:
+        yield from _variables(rule.head)
+    for literal in rule.literals:
+        if not literal.negated:
+            yield from _variables(literal)
+
+
+def _variables(literal: Literal) -> Iterator[tuple[Literal, int, Variable]]:
+    for index, term in enumerate(literal.terms):
+        if isinstance(term, Variable):
+            yield literal, index, term
+
+
+def _shown(literal: Literal) -> str:
+    """Its atom as in the file, where the variables `_1`, `_2`, ... were written `_`."""
+    return re.sub(r"\b_\d+\b", "_", literal.atom)

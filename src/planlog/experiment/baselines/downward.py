@@ -1,0 +1,154 @@
+"""Fast Downward and its relatives: run their driver, and read what it leaves behind.
+
+Driver, exit codes, plan files and log are those of Fast Downward; SymK and Scorpion are made from
+it and have kept them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from planlog.errors import PlanFileError
+from planlog.experiment.baselines.solution import Solution, TimedPlan
+from planlog.experiment.process_limits import Limits, Stop, Usage, run
+from planlog.experiment.records import Status
+from planlog.pddl.plan import Plan
+from planlog.pddl.task import Action
+
+PLAN, LOG = "plan", "log"
+
+_EXIT_CODES = {
+    10: Status.UNSOLVABLE,  # found by the translator
+    11: Status.UNSOLVABLE,
+    12: Status.NO_PLAN,
+    20: Status.MEMORY,  # in the translator
+    21: Status.TIME,
+    22: Status.MEMORY,
+    23: Status.TIME,
+    24: Status.MEMORY,  # and time
+}
+_STOPS = {Stop.TIME: Status.TIME, Stop.MEMORY: Status.MEMORY}
+
+# The last line of a plan file that was written to its end.
+_COST_LINE = re.compile(r"; cost = \d+ \((?:unit|general) cost\)\n")
+# What the searches say about the cost of all plans that there may be: A* expands a state of this
+# value next, SymK has looked for all cheaper plans, LAMA has found none up to this cost. A number
+# that was cut off is smaller, and no less true. With one plan found, SymK's bound is for others.
+_AT_LEAST = re.compile(rb"\] f = (\d+)|BOUND: (\d+) < \d+ \[0/")
+_MORE_THAN = re.compile(rb"no plan with cost (\d+) or less exists!")
+_INFINITE = 2**31 - 1  # what SymK says of tasks without a plan
+_METRIC = re.compile(r"\(\s*:metric\b", re.IGNORECASE)
+_COMMENT = re.compile(r";[^\n]*")
+
+
+def solve(
+    driver: Sequence[str],
+    options: Sequence[str],
+    search: Sequence[str],
+    domain_file: Path,
+    task_file: Path,
+    limits: Limits,
+    *,
+    proves_optimality: bool,
+) -> Solution:
+    """Run a driver on a task, in a folder of its own that is gone afterwards.
+
+    The options stand before the files, the search after them. Raises OSError if the driver cannot
+    be started, or there is no task.
+    """
+    text = task_file.read_text(errors="replace")
+    unit_cost = _METRIC.search(_COMMENT.sub("", text)) is None
+    files = [str(file.resolve()) for file in (domain_file, task_file)]
+    with tempfile.TemporaryDirectory(prefix="planlog-") as name:
+        folder = Path(name)
+        with (folder / LOG).open("wb") as log:
+            usage = run(
+                [*driver, "--plan-file", PLAN, *options, *files, *search],
+                limits,
+                cwd=folder,
+                # The translator is written in Python: the same run each time.
+                env=os.environ | {"PYTHONHASHSEED": "0"},
+                stdout=log,
+            )
+        plans = read_plans(folder, usage)
+        output = (folder / LOG).read_bytes()
+    return _solution(usage, plans, output, unit_cost, proves_optimality)
+
+
+def read_plans(folder: Path, usage: Usage) -> tuple[TimedPlan, ...]:
+    """All complete plans in a folder, in the order in which they were found.
+
+    The time of a plan is when its file was written.
+    """
+    files = [folder / PLAN]
+    while (file := folder / f"{PLAN}.{len(files)}").exists():
+        files.append(file)
+    found = []
+    for file in files:
+        actions = complete_plan(file.read_text(errors="replace")) if file.exists() else None
+        if actions is not None:
+            seconds = file.stat().st_mtime - usage.started
+            found.append(TimedPlan(actions, min(max(seconds, 0.0), usage.seconds)))
+    return tuple(found)
+
+
+def complete_plan(text: str) -> tuple[Action, ...] | None:
+    """The actions of a plan file; None if it was not written to its end."""
+    last = text.splitlines(keepends=True)[-1:]
+    if not last or not _COST_LINE.fullmatch(last[0]):
+        return None
+    try:
+        return Plan.parse(text).actions
+    except PlanFileError:
+        return None
+
+
+def lower_bound(log: bytes) -> int | None:
+    """The greatest cost that, by its log, a search has proved all plans to have at least."""
+    bounds = [int(f or bound) for f, bound in _AT_LEAST.findall(log)]
+    bounds += [int(number) + 1 for number in _MORE_THAN.findall(log)]
+    return max(bounds, default=None)
+
+
+def _solution(
+    usage: Usage, plans: tuple[TimedPlan, ...], log: bytes, unit_cost: bool, proves_optimality: bool
+) -> Solution:
+    status = _status(usage, plans)
+    bound = lower_bound(log)
+    if bound == _INFINITE and not plans:
+        status, bound = Status.UNSOLVABLE, None
+    optimal = bool(plans) and proves_optimality and usage.returncode == 0
+    if not unit_cost:
+        bound = None
+    elif plans:
+        best = len(plans[-1].actions)
+        if optimal or (bound is not None and bound >= best):
+            optimal, bound = True, best
+    return Solution(
+        status=status,
+        plans=plans,
+        optimal=optimal,
+        lower_bound=bound,
+        message=_end_of(log, usage.returncode) if status is Status.FAILED else "",
+        seconds=usage.seconds,
+        cpu_seconds=usage.cpu_seconds,
+        memory=usage.memory,
+    )
+
+
+def _status(usage: Usage, plans: Sequence[TimedPlan]) -> Status:
+    if plans:
+        return Status.SOLVED
+    if usage.stopped in _STOPS:
+        return _STOPS[usage.stopped]
+    return _EXIT_CODES.get(usage.returncode, Status.FAILED)
+
+
+def _end_of(log: bytes, returncode: int) -> str:
+    """The exit code with the last lines of a log."""
+    lines = [line for line in log.decode(errors="replace").splitlines() if line.strip()]
+    return "\n".join([f"exit code {returncode}; the last lines of its output:", *lines[-8:]])

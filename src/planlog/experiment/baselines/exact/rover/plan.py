@@ -1,0 +1,149 @@
+"""Rover: a plan from an integer program that says who drives where, which is also a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from planlog.experiment.baselines.exact.clock import Clock
+from planlog.experiment.baselines.exact.rover.arrival_program import ArrivalProgram
+from planlog.experiment.baselines.exact.rover.conflicts import Conflict, order_or_conflict
+from planlog.experiment.baselines.exact.rover.order_search import TooLarge
+from planlog.experiment.baselines.exact.rover.problem import Image, Problem, Sample, read
+from planlog.experiment.baselines.exact.rover.tours import Hints, Impossible, Take, Tours, complete
+from planlog.experiment.baselines.exact.task_shape import ground
+from planlog.experiment.baselines.solution import Solution, TimedPlan
+from planlog.pddl.task import Action, Task
+
+
+def solve(task: Task, *, time_limit: float | None = None) -> Solution:
+    """Return the best plan that is found in time, and a lower bound."""
+    clock = Clock(time_limit)
+    problem = read(task)
+    program = ArrivalProgram(problem)
+    best: TimedPlan | None = None
+    lower_bound = 0
+    while (best is None or len(best.actions) > lower_bound) and clock.left > 0:
+        answer = program.solve(clock.left)
+        if answer.infeasible:
+            return clock.unsolvable()
+        lower_bound = max(lower_bound, answer.lower_bound + program.constant)
+        if answer.values is None:
+            break
+        hints, conflicts = _ordered(problem, program, program.hints(answer.values))
+        plan = _plan(problem, hints)
+        if plan is not None and (best is None or len(plan) < len(best.actions)):
+            best = clock.plan(plan)
+        for conflict in conflicts:
+            program.forbid(conflict)
+        if not conflicts:
+            break
+    if best is None and (plan := _plan(problem, Hints())) is not None:
+        best = clock.plan(plan)
+    return clock.solved(best, lower_bound) if best else clock.no_plan(lower_bound)
+
+
+def _ordered(
+    problem: Problem, program: ArrivalProgram, hints: Hints
+) -> tuple[Hints, list[Conflict]]:
+    """The hints with visits in good orders, and what is wrong where there is none."""
+    visits = dict(hints.visits)
+    conflicts = []
+    for r, images in hints.away.items():
+        try:
+            found = order_or_conflict(problem, r, visits[r], images, program.waypoints(r))
+        except TooLarge:
+            continue
+        if isinstance(found, Conflict):
+            conflicts.append(found)
+        else:
+            visits[r] = found
+    return replace(hints, visits=visits), conflicts
+
+
+def _plan(problem: Problem, hints: Hints) -> list[Action] | None:
+    """The actions of all rovers, one rover after the other; None if it finds no way."""
+    try:
+        tours = complete(problem, hints)
+    except Impossible:
+        return None
+    return [step for r in range(len(problem.rovers)) for step in _Trip(problem, tours, r).steps()]
+
+
+class _Trip:
+    """A rover on its tour."""
+
+    def __init__(self, problem: Problem, tours: Tours, r: int) -> None:
+        self.problem = problem
+        self.rover = problem.rovers[r]
+        self.visits = tours.visits[r]
+        self.samples = {s: t for s, (q, t) in tours.samples.items() if q == r}
+        self.takes = {i: take for i, take in tours.takes.items() if take.rover == r}
+        self.sends = [datum for datum, q in tours.senders.items() if q == r]
+        self.empty = list(self.rover.empty)
+        self.full = list(self.rover.full)
+        self.calibrated = {n for n, c in enumerate(self.rover.cameras) if c.calibrated}
+
+    def steps(self) -> Iterator[Action]:
+        """All it does; what it has, it sends at the end."""
+        data: list[Sample | Image] = [*self.sends, *self.samples, *self.takes]
+        if not data:
+            return
+        for t, waypoint in enumerate(self.visits):
+            if t > 0:
+                yield ground("navigate", self.rover.name, self.visits[t - 1], waypoint)
+            for sample, visit in self.samples.items():
+                if visit == t:
+                    yield from self._sample(sample)
+            yield from self._images(t)
+        for datum in data:
+            yield self._send(datum)
+
+    def _sample(self, sample: Sample) -> Iterator[Action]:
+        kind, waypoint = sample
+        if not self.empty:
+            store = self.full.pop()
+            yield ground("drop", self.rover.name, store)
+            self.empty.append(store)
+        store = self.empty.pop()
+        yield ground(f"sample_{kind}", self.rover.name, store, waypoint)
+        self.full.append(store)
+
+    def _images(self, t: int) -> Iterator[Action]:
+        """Images taken with older calibrations, those with new ones, and calibrations for later."""
+        here = [(image, take) for image, take in self.takes.items() if take.taken == t]
+        targets = [camera.targets for camera in self.rover.cameras]
+        older = [x for x in here if self.visits[t] not in targets[x[1].camera]]
+        newer = [x for x in here if self.visits[t] in targets[x[1].camera]]
+        for image, take in older:
+            yield self._take(image, take)
+        for image, take in newer:
+            yield from self._calibrate(take.camera, t)
+            yield self._take(image, take)
+        for take in self.takes.values():
+            if take.calibrated == t < take.taken:
+                yield from self._calibrate(take.camera, t)
+
+    def _calibrate(self, number: int, t: int) -> Iterator[Action]:
+        if number not in self.calibrated:
+            camera = self.rover.cameras[number]
+            waypoint = self.visits[t]
+            yield ground(
+                "calibrate", self.rover.name, camera.name, camera.targets[waypoint], waypoint
+            )
+            self.calibrated.add(number)
+
+    def _take(self, image: Image, take: Take) -> Action:
+        self.calibrated.remove(take.camera)
+        (objective, mode), camera = image, self.rover.cameras[take.camera]
+        waypoint = self.visits[take.taken]
+        return ground("take_image", self.rover.name, waypoint, objective, camera.name, mode)
+
+    def _send(self, datum: Sample | Image) -> Action:
+        here = self.visits[-1]
+        lander, site = self.problem.contact[here]
+        name = self.rover.name
+        if datum in self.problem.images:
+            return ground("communicate_image_data", name, lander, *datum, here, site)
+        kind, waypoint = datum
+        return ground(f"communicate_{kind}_data", name, lander, waypoint, here, site)

@@ -1,0 +1,299 @@
+"""Satellite as phases of instruments, and the integer program that chooses them.
+
+A phase is the time for which an instrument is on: it is switched on, calibrated, and takes images
+in some directions. An instrument needs one phase at most: making two of them one costs turns, but
+never more than the actions it spares to switch off, on and calibrate. (Only an instrument that is
+on from the start may need another phase later; its first phase is a phase of another kind.)
+
+- In a phase the target of the calibration is visited first, and then, in any order, the directions
+  of images; each costs one turn.
+- A turn is saved if a phase ends in the target of the next one, if the satellite points at the
+  target of its first phase from the start, and if the last phase ends where it has to point.
+
+Saved turns are arcs between phases of a satellite, or from its start or to its end. They have to
+be part of one sequence of all its phases; constraints which say so are added when violated.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from planlog.experiment.baselines.exact.integer_program import IntegerProgram
+
+Image = tuple[str, str]  # direction, mode
+Arc = tuple[int, int]  # from one to another of the phases of a satellite
+
+# The first and the last node of the sequence of satellite s are START - s and END - s.
+_START = -1
+_END = -1_000_000
+
+
+@dataclass(frozen=True)
+class Satellite:
+    """Where it points, where it has to point in the end, and the instrument that is on."""
+
+    name: str
+    points: str
+    goal: str | None
+    on: str | None
+
+
+@dataclass(frozen=True)
+class Phase:
+    """An instrument on a satellite, and the direction in which it gets calibrated.
+
+    A phase from the `start` needs no switching on and is the first one of its satellite. If it
+    is `calibrated` already, its target is the direction that the satellite points at.
+    """
+
+    satellite: int
+    instrument: str
+    target: str
+    modes: frozenset[str]
+    start: bool = False
+    calibrated: bool = False
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be done, and all phases with which it can be done."""
+
+    satellites: tuple[Satellite, ...]
+    phases: tuple[Phase, ...]
+    images: tuple[Image, ...]  # that are not there yet
+
+    def takes(self, phase: int, directions: Iterable[str]) -> Iterator[Image]:
+        """The images that a phase can take in its target and in these directions."""
+        modes, seen = self.phases[phase].modes, {self.phases[phase].target, *directions}
+        return ((d, m) for d, m in self.images if d in seen and m in modes)
+
+
+@dataclass(frozen=True)
+class PhaseChoice:
+    """The directions that each chosen phase visits after its target, and the saved turns."""
+
+    visits: dict[int, frozenset[str]] = field(default_factory=dict)
+    arcs: frozenset[Arc] = frozenset()
+
+    def images(self, problem: Problem) -> dict[int, list[Image]]:
+        """The images that each chosen phase takes, so that each image is taken once."""
+        left = set(problem.images)
+        taken = {}
+        for p, directions in self.visits.items():
+            taken[p] = [image for image in problem.takes(p, directions) if image in left]
+            left.difference_update(taken[p])
+        return taken
+
+    def sequence(self, problem: Problem, satellite: int) -> list[int]:
+        """The chosen phases of a satellite in an order that has its arcs, as far as one has."""
+        phases = [p for p in self.visits if problem.phases[p].satellite == satellite]
+        after = dict(self.arcs)
+        enders = {p for p in phases if after.get(p) == end(satellite)}
+        first = after.get(start(satellite))
+        targets = set(after.values())
+        # What is first stays first, and what reaches the end comes last.
+        heads = [p for p in phases if p not in targets and p != first]
+        chains = []
+        left = set(phases)
+        for head in [*([first] if first in left else []), *heads, *phases]:
+            chain = []
+            node: int | None = head
+            while node in left:
+                left.remove(node)
+                chain.append(node)
+                node = after.get(node)
+            if chain:
+                chains.append(chain)
+        begins = chains[:1] if first in phases else []
+        rest = chains[len(begins) :]
+        rest.sort(key=lambda chain: chain[-1] in enders)
+        return [p for chain in begins + rest for p in chain]
+
+
+def start(satellite: int) -> int:
+    """The node before all phases of a satellite."""
+    return _START - satellite
+
+
+def end(satellite: int) -> int:
+    """The node after all phases of a satellite."""
+    return _END - satellite
+
+
+class PhaseProgram(IntegerProgram):
+    """The integer program of a problem; its cost and `constant` are the actions of a plan."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__()
+        self.problem = problem
+        self.constant = len(problem.images) + sum(s.goal is not None for s in problem.satellites)
+        self._used: list[int] = []
+        self._visits: dict[tuple[int, str], int] = {}
+        self._arcs: dict[Arc, int] = {}
+        self._rests: dict[int, int] = {}  # satellites whose first phase follows no other
+        self._phases: dict[int, list[int]] = defaultdict(list)  # of a satellite
+        for number, phase in enumerate(problem.phases):
+            self._phases[phase.satellite].append(number)
+            self._add_phase(number, phase)
+        for image in problem.images:
+            self._cover(*image)
+        for satellite in range(len(problem.satellites)):
+            self._add_arcs(satellite)
+
+    def _add_phase(self, number: int, phase: Phase) -> None:
+        """Switching on and off, calibrating and turning to the target; images of directions."""
+        switching = 0 if phase.start else 2
+        used = self.variable(switching + (not phase.calibrated) + 1)
+        self._used.append(used)
+        for direction in dict.fromkeys(d for d, m in self.problem.images if m in phase.modes):
+            if direction != phase.target:
+                visit = self.variable(1)
+                self._visits[number, direction] = visit
+                self.implies(visit, [used])
+
+    def _cover(self, direction: str, mode: str) -> None:
+        """Some phase takes the image."""
+        takers = [
+            self._used[p] if phase.target == direction else self._visits[p, direction]
+            for p, phase in enumerate(self.problem.phases)
+            if mode in phase.modes
+        ]
+        self.at_least(1, [(1, taker) for taker in takers])
+
+    def _add_arcs(self, satellite: int) -> None:
+        """The turns that a satellite can save, and what it need not switch off in the end."""
+        used = self._used
+        phases = self._phases[satellite]
+        about = self.problem.satellites[satellite]
+        if about.on is None:
+            # The last of its phases stays on.
+            rest = self.variable(-1)
+            self.implies(rest, [used[p] for p in phases])
+            self._rests[satellite] = rest
+        for p in phases:
+            phase = self.problem.phases[p]
+            if phase.start:
+                # This arc says that the phase is the first, whether it saves a turn or not.
+                first = self.variable(-1 if phase.target == about.points else 0)
+                self._arcs[start(satellite), p] = first
+                self.implies(used[p], [first])
+            elif phase.target == about.points:
+                self._arcs[start(satellite), p] = self.variable(-1)
+            for q in phases:
+                other = self.problem.phases[q]
+                if p != q and not other.start:
+                    self._add_arc(p, q, other.target)
+            if about.goal is not None:
+                self._add_arc(p, end(satellite), about.goal)
+        if about.goal is not None and about.points == about.goal:
+            stays = self.variable(-1)
+            self._arcs[start(satellite), end(satellite)] = stays
+            for p in phases:
+                self.at_most(1, [(1, stays), (1, used[p])])
+        for p in phases:
+            self.implies_all([a for (i, _), a in self._arcs.items() if i == p], used[p])
+            self.implies_all([a for (_, j), a in self._arcs.items() if j == p], used[p])
+        for node in (start(satellite), end(satellite)):
+            arcs = [a for arc, a in self._arcs.items() if node in arc]
+            self.at_most(1, [(1, a) for a in arcs])
+
+    def _add_arc(self, p: int, after: int, direction: str) -> None:
+        """A turn saved because phase p ends in the direction that comes next."""
+        phase = self.problem.phases[p]
+        if direction == phase.target:
+            arc = self.variable(-1)
+            # It ends in its target only if it never leaves it.
+            for (q, _), visit in self._visits.items():
+                if q == p:
+                    self.at_most(1, [(1, arc), (1, visit)])
+        elif (p, direction) in self._visits:
+            arc = self.variable(-1)
+            self.implies(arc, [self._visits[p, direction]])
+        else:
+            return
+        self._arcs[p, after] = arc
+
+    def choice(self, values: npt.NDArray[np.int64]) -> PhaseChoice:
+        """The choice that a solution stands for."""
+        visits: dict[int, set[str]] = {
+            p: set() for p, used in enumerate(self._used) if values[used]
+        }
+        for (p, direction), visit in self._visits.items():
+            if values[visit]:
+                visits[p].add(direction)
+        arcs = frozenset(arc for arc, variable in self._arcs.items() if values[variable])
+        return PhaseChoice({p: frozenset(ds) for p, ds in visits.items()}, arcs)
+
+    def solution(self, choice: PhaseChoice) -> dict[int, int]:
+        """The variables that are 1 in the solution of a choice, without the arcs it may have.
+
+        Only the phases from the start have to have their arcs.
+        """
+        chosen = [self._used[p] for p in choice.visits]
+        chosen += [self._visits[p, d] for p, ds in choice.visits.items() for d in ds]
+        for p in choice.visits:
+            satellite = self.problem.phases[p].satellite
+            if self.problem.phases[p].start:
+                chosen.append(self._arcs[start(satellite), p])
+            if satellite in self._rests:
+                chosen.append(self._rests[satellite])
+        return dict.fromkeys(chosen, 1)
+
+    def forbid_broken(self, choice: PhaseChoice) -> bool:
+        """Add constraints against arcs of a choice that are in no sequence; tells if there were."""
+        broken = False
+        for satellite in {self.problem.phases[p].satellite for p in choice.visits}:
+            after = {i: j for i, j in choice.arcs if i in choice.visits or i == start(satellite)}
+            phases = {p for p in choice.visits if self.problem.phases[p].satellite == satellite}
+            chain = _follow(start(satellite), after)
+            if chain[-1] == end(satellite) and len(chain) - 2 < len(phases):
+                self._forbid_short(satellite, chain[1:-1])
+                broken = True
+            for cycle in _cycles(phases - set(chain), after):
+                self._forbid_cycle(cycle)
+                broken = True
+        return broken
+
+    def _forbid_short(self, satellite: int, chain: list[int]) -> None:
+        """Arcs lead from the start over these phases to the end only if there is no other phase."""
+        nodes = {start(satellite), *chain, end(satellite)}
+        inside = [(1, a) for (i, j), a in self._arcs.items() if i in nodes and j in nodes]
+        for p in self._phases[satellite]:
+            if p not in nodes:
+                self.at_most(len(chain) + 1, [*inside, (1, self._used[p])])
+
+    def _forbid_cycle(self, cycle: list[int]) -> None:
+        """Arcs between these phases are fewer than the phases that are used."""
+        inside = [(1, a) for (i, j), a in self._arcs.items() if i in cycle and j in cycle]
+        for p in cycle:
+            others = [(-1, self._used[q]) for q in cycle if q != p]
+            self.at_most(0, [*inside, *others])
+
+
+def _follow(node: int, after: dict[int, int]) -> list[int]:
+    """The nodes from one on, along arcs."""
+    chain = [node]
+    while (node := after.get(node, node)) != chain[-1]:
+        chain.append(node)
+    return chain
+
+
+def _cycles(nodes: set[int], after: dict[int, int]) -> Iterator[list[int]]:
+    """The cycles of arcs among these nodes."""
+    left = set(nodes)
+    while left:
+        chain = []
+        node = min(left)
+        while node in left:
+            left.remove(node)
+            chain.append(node)
+            node = after.get(node, node)
+        if node in chain:
+            cycle = chain[chain.index(node) :]
+            if len(cycle) > 1:
+                yield cycle

@@ -1,0 +1,218 @@
+"""Execute one job in this process: train a model, or solve a task, and return the record."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from planlog import domains
+from planlog.experiment.baselines.solution import Solution, TimedPlan
+from planlog.experiment.configurations import (
+    Exact,
+    ExternalPlanner,
+    Learned,
+    PolicyConfiguration,
+    Shipped,
+)
+from planlog.experiment.jobs import Job
+from planlog.experiment.records import Record, Status
+from planlog.network.model_file import Model, present_versions
+from planlog.network.settings import preset
+from planlog.pddl.plan import Plan
+from planlog.pddl.task import Domain, Task
+from planlog.policy.execution import Outcome, PlanResult, execute
+from planlog.policy.policy import Policy
+from planlog.search.action_elimination import eliminate_redundant_actions
+from planlog.search.improve import first_plan, improve
+from planlog.validation import Validator
+
+PLANS = "plans"  # the folder of the plans, if they are kept, in that of the results
+
+_STATUS = {
+    Outcome.SOLVED: Status.SOLVED,
+    Outcome.TIME_LIMIT: Status.TIME,
+    Outcome.MEMORY_LIMIT: Status.MEMORY,
+}
+
+
+def execute_job(job: Job, folder: Path) -> Record:
+    """Return the record of a job.
+
+    Raises the errors of what the job runs. Keeping the limits is up to the caller, too, where
+    the job does not do that by itself.
+    """
+    record = _run(job, folder)
+    details = dict(record.details)
+    details["versions"] = present_versions() | details.get("versions", {})
+    details["machine"] = {"system": platform.platform(), "processor": platform.machine()}
+    return replace(record, details=details)
+
+
+def _run(job: Job, folder: Path) -> Record:
+    match job.configuration:
+        case Learned() as configuration if job.trains:
+            return _train(job, configuration, folder)
+        case PolicyConfiguration() as configuration:
+            return _execute_policy(job, configuration, folder)
+        case ExternalPlanner() as configuration:
+            return _run_planner(job, configuration, folder)
+        case Exact():
+            return _run_exact_method(job, folder)
+        case other:
+            raise TypeError(f"there is no way to run {other}")
+
+
+def _train(job: Job, configuration: Learned, folder: Path) -> Record:
+    from planlog.learning.learn import learn
+
+    domain = Domain.read(folder / job.files.domain)
+    rules = Policy.read(folder / job.files.policy, domain)
+    tasks = [domain.read_task(folder / file) for file in job.files.training]
+    settings = preset(configuration.settings).changed(
+        layers=configuration.layers,
+        width=configuration.width,
+        max_states=configuration.max_states,
+    )
+    start = time.monotonic()
+    assert job.seed is not None
+    model = learn(rules, tasks, settings, seed=job.seed, workers=1).model
+    file = folder / str(job.files.model)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    model.write(file)
+    sizes = {task.name: len(task.objects) for task in tasks}
+    training = dict(model.training)
+    training["objects"] = [sizes[name] for name in training["tasks"]]
+    return job.record(
+        Status.TRAINED,
+        seconds=time.monotonic() - start,
+        training=training,
+        details={"versions": dict(model.versions)},
+    )
+
+
+def _read_policy(job: Job, domain: Domain, folder: Path) -> Policy:
+    """Return the policy of a job: rules, a trained model, or the model shipped for the domain."""
+    match job.configuration:
+        case Learned():
+            return Model.read(folder / str(job.files.model)).policy(domain)
+        case Shipped():
+            name = domains.find(domain.name)
+            file = domains.model_path(name) if name else None
+            if file is None:
+                raise LookupError(f"no model is shipped for the domain '{domain.name}'")
+            return Model.read(file).policy(domain)
+        case _:
+            return Policy.read(folder / job.files.policy, domain)
+
+
+def _execute_policy(job: Job, configuration: PolicyConfiguration, folder: Path) -> Record:
+    """Run a policy, from the files to the plan; then do with the plan what is configured."""
+    start = time.monotonic()
+    domain = Domain.read(folder / job.files.domain)
+    policy = _read_policy(job, domain, folder)
+    task = domain.read_task(folder / str(job.files.task))
+    improves = configuration.seconds is not None
+
+    def left() -> float | None:
+        limit = job.limits.seconds
+        return None if limit is None else limit - (time.monotonic() - start)
+
+    def run(policy: Policy) -> PlanResult:
+        return execute(
+            policy,
+            task,
+            rng=np.random.default_rng(job.seed or 0),
+            time_limit=left(),
+            memory_limit=job.limits.memory,
+        )
+
+    result = first_plan(policy, run) if improves else run(policy)
+    first = eliminate_redundant_actions(task, result) if configuration.eliminate else result
+    found = [TimedPlan(first.actions, time.monotonic() - start)] if first.solved else []
+    if found and configuration.seconds is not None:
+        better = improve(policy, task, result, seed=job.seed or 0, threads=1, time_limit=left())
+        with suppress(MemoryError):  # the plans found so far stay
+            for plan in better:
+                seconds = time.monotonic() - start
+                if seconds <= configuration.seconds:  # the last one may be a little late
+                    found.append(TimedPlan(plan.actions, seconds))
+    record = job.record(
+        _STATUS.get(result.outcome, Status.NO_PLAN),
+        objects=len(task.objects),
+        seconds=time.monotonic() - start,
+        message="" if found else result.outcome.value,
+    )
+    return _with_plans(record, job, folder, task, found)
+
+
+def _run_planner(job: Job, configuration: ExternalPlanner, folder: Path) -> Record:
+    from planlog.experiment.baselines.installed import planner
+
+    scorpion = job.options.scorpion
+    chosen = planner(configuration.planner, scorpion=None if scorpion is None else Path(scorpion))
+    domain_file, task_file = folder / job.files.domain, folder / str(job.files.task)
+    task = Domain.read(domain_file).read_task(task_file)
+    return _of_solution(job, folder, task, chosen.solve(domain_file, task_file, job.limits))
+
+
+def _run_exact_method(job: Job, folder: Path) -> Record:
+    from planlog.experiment.baselines.exact import exact_method
+
+    start = time.monotonic()
+    task = Domain.read(folder / job.files.domain).read_task(folder / str(job.files.task))
+    solve = exact_method(task.domain.name)
+    if solve is None:
+        raise LookupError(f"there is no exact method for the domain '{task.domain.name}'")
+    # HiGHS checks its time limit only now and then, so a part of the time is kept from it.
+    limit = job.limits.seconds
+    left = None if limit is None else 0.7 * (limit - (time.monotonic() - start))
+    solution = solve(task, time_limit=left)
+    return _of_solution(job, folder, task, replace(solution, seconds=time.monotonic() - start))
+
+
+def _of_solution(job: Job, folder: Path, task: Task, solution: Solution) -> Record:
+    record = job.record(
+        solution.status,
+        objects=len(task.objects),
+        seconds=solution.seconds,
+        cpu_seconds=solution.cpu_seconds,
+        memory=solution.memory,
+        optimal=solution.optimal,
+        lower_bound=solution.lower_bound,
+        message=solution.message,
+        details={"versions": {"planner": solution.version}} if solution.version else {},
+    )
+    return _with_plans(record, job, folder, task, solution.plans)
+
+
+def _with_plans(
+    record: Record, job: Job, folder: Path, task: Task, plans: Sequence[TimedPlan]
+) -> Record:
+    """Return the record with its plans, or with the validator's reason to refuse one of them."""
+    if not plans:
+        return record
+    files = (job.files.domain, str(job.files.task))
+    validator = Validator(*((folder / file).read_text(encoding="utf-8") for file in files))
+    for plan in plans:
+        report = validator.replay("".join(f"{action}\n" for action in plan.actions))
+        if not report.valid:
+            return replace(record, status=Status.INVALID, optimal=False, message=report.reason)
+        record = replace(
+            record,
+            length=len(plan.actions),
+            cost=report.cost,
+            plans=(*record.plans, (report.cost, round(plan.seconds, 4))),
+        )
+    if job.options.keep_plans:
+        assert record.cost is not None
+        seed = "" if job.seed is None else f"-{job.seed}"
+        file = folder / PLANS / job.domain / job.split / f"{job.task}-{job.planner}{seed}.plan"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        Plan(plans[-1].actions, record.cost, not task.minimises_cost).write(file)
+    return record

@@ -1,0 +1,125 @@
+"""Worker processes on this machine, to which threads give jobs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+# A job on which the worker itself dies is not tried for ever.
+ATTEMPTS = 2
+
+# Every run has one processor.
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+class WorkerGone(Exception):
+    """A worker process ended without an answer."""
+
+
+class _WorkerProcess:
+    """A worker process, as seen by the thread that gives it jobs."""
+
+    def __init__(self, folder: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "planlog.experiment.worker_process", str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **_ONE_THREAD},
+            start_new_session=True,  # Ctrl-C is for the main process alone
+        )
+
+    def perform(self, job: str) -> str:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with suppress(OSError):
+            self._process.stdin.write(job + "\n")
+            self._process.stdin.flush()
+            answer = self._process.stdout.readline()
+            if answer.endswith("\n"):
+                return answer
+        raise WorkerGone(f"the worker ended with code {self._process.poll()}")
+
+    def close(self) -> None:
+        """End the worker, and the job that it is doing."""
+        assert self._process.stdin is not None
+        with suppress(OSError):  # it may be gone already
+            self._process.stdin.close()
+        self._process.wait()
+
+
+class WorkerPool:
+    """One worker process for each thread that asks for a job to be done."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._own = threading.local()  # .worker: that of the current thread
+        self._all: set[_WorkerProcess] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def perform(self, job: str) -> str:
+        """Let this thread's worker do a job, and return the record; both are lines of JSON."""
+        for attempt in range(ATTEMPTS):
+            worker = self._worker()
+            try:
+                return worker.perform(job)
+            except WorkerGone:
+                self._own.worker = None
+                with self._lock:
+                    self._all.discard(worker)
+                worker.close()
+                if attempt == ATTEMPTS - 1:
+                    raise
+        raise AssertionError
+
+    def _worker(self) -> _WorkerProcess:
+        worker: _WorkerProcess | None = getattr(self._own, "worker", None)
+        if worker is None:
+            with self._lock:
+                if self._closed:
+                    raise WorkerGone("no more workers are started")
+                worker = _WorkerProcess(self._folder)
+                self._all.add(worker)
+            self._own.worker = worker
+        return worker
+
+    def close(self) -> None:
+        """End all workers, and the jobs that they are doing."""
+        with self._lock:
+            self._closed = True
+            workers, self._all = self._all, set()
+        for worker in workers:
+            worker.close()
+
+
+class LocalWorkers:
+    """A number of workers on this machine; leaving the context ends them and their jobs."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self.number = number
+        self._pool = WorkerPool(folder)
+        self._threads = ThreadPoolExecutor(number, thread_name_prefix="worker")
+
+    def submit(self, job: str) -> Future[str]:
+        return self._threads.submit(self._pool.perform, job)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._pool.close()
+        self._threads.shutdown()

@@ -1,0 +1,1 @@
+"""Training of networks. The only package that imports torch."""

@@ -1,0 +1,88 @@
+"""A file beside the model file from which an interrupted training goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+SECONDS = 5.0  # between two checkpoints
+
+
+class Checkpoint:
+    """The checkpoint of a training whose result is a certain model file.
+
+    `made_for` names all that the training depends on; a training only goes on if it is the same.
+    """
+
+    def __init__(
+        self, model_file: Path, made_for: Mapping[str, str], on_failure: Callable[[str], None]
+    ) -> None:
+        """`on_failure` is called, once, with a message if checkpoints cannot be written."""
+        self.file = model_file.with_name(f"{model_file.name}.checkpoint")
+        self._made_for = dict(made_for)
+        self._on_failure = on_failure
+        self._next = time.monotonic() + SECONDS
+        self._warned = False
+
+    def read(self) -> dict[str, Any] | None:
+        """The arrays to go on with, None if there is no file; ModelError if they do not fit."""
+        from safetensors import SafetensorError, safe_open
+
+        from planlog.errors import ModelError
+
+        if not self.file.exists():
+            return None
+        try:
+            with safe_open(self.file, framework="numpy") as file:
+                metadata = file.metadata() or {}
+                arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        except SafetensorError as error:
+            raise ModelError(f"{self.file} is no checkpoint, or cut short: {error}") from None
+        if metadata.get("checksum") != _checksum(metadata.get("made_for"), arrays):
+            raise ModelError(f"{self.file} is no checkpoint, or has been changed since")
+        made_for = json.loads(metadata["made_for"])
+        other = [name for name, value in self._made_for.items() if made_for.get(name) != value]
+        if other:
+            raise ModelError(
+                f"{self.file} is of another training, with other {' and '.join(other)}; give those "
+                "again, or leave out --resume to begin anew"
+            )
+        return arrays
+
+    def write_now_and_then(self, arrays: Mapping[str, Any]) -> None:
+        """For every epoch; that it cannot be written is no reason to lose the training."""
+        if time.monotonic() < self._next:
+            return
+        try:
+            self.write(arrays)
+        except OSError as error:
+            if not self._warned:
+                self._on_failure(
+                    f"warning: no checkpoints are written: {self.file}: {error.strerror}"
+                )
+            self._warned = True
+        self._next = time.monotonic() + SECONDS
+
+    def write(self, arrays: Mapping[str, Any]) -> None:
+        from safetensors.numpy import save
+
+        from planlog.files import write_atomically
+
+        made_for = json.dumps(self._made_for)
+        metadata = {"made_for": made_for, "checksum": _checksum(made_for, arrays)}
+        write_atomically(self.file, save(dict(arrays), metadata=metadata))
+
+    def remove(self) -> None:
+        self.file.unlink(missing_ok=True)
+
+
+def _checksum(made_for: str | None, arrays: Mapping[str, Any]) -> str:
+    digest = hashlib.sha256(str(made_for).encode())
+    for name in sorted(arrays):
+        digest.update(f"\n{name} {arrays[name].dtype} {arrays[name].shape}\n".encode())
+        digest.update(arrays[name].tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,253 @@
+"""What a network is trained on: the labelled states as choice sets between nodes of a circuit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from planlog.learning.search_labels import SearchLabels
+from planlog.network.circuit import (
+    ActionNodes,
+    Circuit,
+    CircuitBuilder,
+    Layer,
+    RuleMessages,
+    Sharing,
+)
+from planlog.network.settings import Aggregation, TrainingSettings
+from planlog.network.structure import action_relations
+from planlog.policy.policy import Policy
+from planlog.statespace.labels import Labels, label
+from planlog.statespace.space import OnProgress, StateSpace
+
+Ids = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class ChoiceSets:
+    """Distinct sets of actions to choose from; set i has the entries `offsets[i]` up to
+    `offsets[i + 1]`.
+
+    An entry stands for all actions of a state whose scores are the same node and that are alike
+    optimal or not. The entries of a set are sorted.
+    """
+
+    states: npt.NDArray[np.int64]  # (choice_sets,): in how many labelled states it is to be made
+    offsets: npt.NDArray[np.int64]  # (choice_sets + 1,)
+    relations: Ids  # (entries,)
+    nodes: Ids  # (entries,)
+    optimal: npt.NDArray[np.bool_]  # (entries,)
+    actions: npt.NDArray[np.int64]  # (entries,): how many actions of a state it stands for
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    @property
+    def owners(self) -> npt.NDArray[np.int64]:
+        """The choice set of each entry: (entries,)."""
+        return np.repeat(np.arange(len(self)), self.offsets[1:] - self.offsets[:-1])
+
+    def only(self, chosen: npt.NDArray[np.int64]) -> ChoiceSets:
+        """Some of the choice sets, in the given order."""
+        lengths = (self.offsets[1:] - self.offsets[:-1])[chosen]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        entries = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
+        return ChoiceSets(
+            self.states[chosen],
+            offsets,
+            self.relations[entries],
+            self.nodes[entries],
+            self.optimal[entries],
+            self.actions[entries],
+        )
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """ChoiceSets, and the circuit that computes the scores of their actions."""
+
+    circuit: Circuit
+    choice_sets: ChoiceSets
+    labelled: int  # states with a label, also those that were left out
+
+    def batch(self, chosen: npt.NDArray[np.int64]) -> Dataset:
+        """Some of the choice sets with only that part of the circuit that they need."""
+        choice_sets = self.choice_sets.only(chosen)
+        wanted = {
+            relation: choice_sets.nodes[choice_sets.relations == relation]
+            for relation in np.unique(choice_sets.relations).tolist()
+        }
+        circuit, renumbered = restricted(self.circuit, wanted)
+        nodes = choice_sets.nodes.copy()
+        for relation, numbers in wanted.items():
+            nodes[choice_sets.relations == relation] = renumbered[relation][numbers]
+        return replace(self, circuit=circuit, choice_sets=replace(choice_sets, nodes=nodes))
+
+
+def build_dataset(
+    policy: Policy,
+    spaces: Iterable[StateSpace],
+    aggregation: Aggregation,
+    settings: TrainingSettings,
+    *,
+    sample: int | None = None,
+    search_labels: Iterable[SearchLabels] = (),
+    on_progress: OnProgress | None = None,
+) -> Dataset:
+    """The data of labelled states, for the network of a policy (a template): those of some spaces
+    of all applicable actions (a `sample` of so many at most, if that is given), and surveyed ones.
+
+    `on_progress` is told the number of states so far.
+    """
+    sharing = Sharing.SETS if aggregation is Aggregation.MAX else Sharing.MULTISETS
+    builder = CircuitBuilder(policy, sharing, action_relations(policy))
+    labelled = added = 0
+    chosen: list[tuple[StateSpace, Ids]] = []
+    for space in spaces:
+        labels = label(space, policy)
+        wanted = informative(labels) if settings.only_informative else np.ones(len(labels), bool)
+        chosen.append((space, labels.states[wanted]))
+        labelled += len(labels)
+
+    def so_far(states: int) -> None:
+        if on_progress:
+            on_progress(added + states)
+
+    for space, states in _sample(chosen, sample):
+        builder.add_space(space, states, on_progress=so_far)
+        added += len(states)
+    optimal = []
+    for found in search_labels:
+        builder.add_choices(found.task, found.states)
+        optimal.append(np.concatenate([np.zeros(0, np.bool_), *found.optimal]))
+        labelled += len(found)
+        added += len(found)
+        so_far(0)
+    lifted = builder.finish()
+    choice_sets = choice_sets_of(
+        [
+            *((space, space.space.optimal[space.transitions]) for space in lifted.spaces),
+            *zip(lifted.choices, optimal, strict=True),
+        ]
+    )
+    return Dataset(lifted.circuit, choice_sets, labelled)
+
+
+def _sample(chosen: list[tuple[StateSpace, Ids]], size: int | None) -> list[tuple[StateSpace, Ids]]:
+    """So many of the states at most, drawn from all of them alike."""
+    total = sum(len(states) for _, states in chosen)
+    if size is None or total <= size:
+        return chosen
+    drawn = np.zeros(total, dtype=np.bool_)
+    drawn[np.random.default_rng(0).permutation(total)[:size]] = True
+    parts = np.split(drawn, np.cumsum([len(states) for _, states in chosen])[:-1])
+    return [(space, states[part]) for (space, states), part in zip(chosen, parts, strict=True)]
+
+
+def informative(labels: Labels) -> npt.NDArray[np.bool_]:
+    """The states in which the policy derives optimal and other actions: (labelled states,)."""
+    owners = np.repeat(np.arange(len(labels)), np.diff(labels.offsets))
+
+    def has(actions: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        return np.bincount(owners[actions], minlength=len(labels)) > 0
+
+    found: npt.NDArray[np.bool_] = has(labels.derived & labels.optimal) & has(
+        labels.derived & ~labels.optimal
+    )
+    return found
+
+
+def choice_sets_of(labelled: Iterable[tuple[ActionNodes, npt.NDArray[np.bool_]]]) -> ChoiceSets:
+    """The distinct choice sets of states whose actions are known to be optimal or not; states
+    without derived actions give none."""
+    rows: dict[bytes, int] = {}  # the entries of a choice set, as bytes, and how often it occurs
+    for actions, optimal in labelled:
+        entries = np.empty((len(actions.nodes), 3), dtype=np.int64)
+        entries[:, 0] = actions.relations
+        entries[:, 1] = actions.nodes
+        entries[:, 2] = optimal
+        offsets = actions.offsets.tolist()
+        owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        order = np.lexsort((*entries.T[::-1], owners))
+        entries = np.ascontiguousarray(entries[order])
+        for begin, end in pairwise(offsets):
+            if begin < end:
+                key = entries[begin:end].tobytes()
+                rows[key] = rows.get(key, 0) + 1
+    found = [np.frombuffer(key, dtype=np.int64).reshape(-1, 3) for key in rows]
+    distinct = [np.unique(entries, axis=0, return_counts=True) for entries in found]
+    entries = np.concatenate([np.zeros((0, 3), np.int64), *(values for values, _ in distinct)])
+    return ChoiceSets(
+        states=np.array(list(rows.values()), dtype=np.int64),
+        offsets=np.cumsum([0, *(len(values) for values, _ in distinct)], dtype=np.int64),
+        relations=entries[:, 0].astype(np.uint32),
+        nodes=entries[:, 1].astype(np.uint32),
+        optimal=entries[:, 2].astype(np.bool_),
+        actions=np.concatenate([np.zeros(0, np.int64), *(counts for _, counts in distinct)]),
+    )
+
+
+def restricted(
+    circuit: Circuit, wanted: Mapping[int, Ids]
+) -> tuple[Circuit, dict[int, npt.NDArray[np.int64]]]:
+    """The part of a circuit that some nodes depend on, and for each derived relation the new
+    numbers of its nodes, which are in the same order."""
+    sizes = {layer.relation: layer.last for layer in circuit.layers}
+    needed = {relation: np.zeros(size, dtype=np.bool_) for relation, size in sizes.items()}
+    for relation, outputs in wanted.items():
+        needed[relation][outputs] = True
+    kept: list[list[tuple[RuleMessages, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]] = []
+    for layer in reversed(circuit.layers):
+        kept.append([])
+        for part in layer.rules:
+            nodes = needed[layer.relation][layer.first + part.nodes]
+            uses = np.repeat(nodes, np.diff(part.offsets))
+            messages = np.zeros(len(part.children), dtype=np.bool_)
+            messages[part.messages[uses]] = True
+            for column, relation in enumerate(circuit.structure.rules[part.rule].body):
+                if relation in needed:
+                    needed[relation][part.children[messages, column]] = True
+            kept[-1].append((part, nodes, messages))
+    numbers = {relation: np.cumsum(mask) - 1 for relation, mask in needed.items()}
+
+    layers = []
+    for layer, parts in zip(circuit.layers, reversed(kept), strict=True):
+        before = int(needed[layer.relation][: layer.first].sum())
+        size = int(needed[layer.relation][layer.first : layer.last].sum())
+        chosen = tuple(
+            _restricted(circuit, layer, part, nodes, messages, numbers, before)
+            for part, nodes, messages in parts
+            if nodes.any()
+        )
+        if size:
+            layers.append(Layer(layer.relation, before, before + size, chosen))
+    return replace(circuit, layers=tuple(layers)), numbers
+
+
+def _restricted(
+    circuit: Circuit,
+    layer: Layer,
+    part: RuleMessages,
+    nodes: npt.NDArray[np.bool_],
+    messages: npt.NDArray[np.bool_],
+    numbers: Mapping[int, npt.NDArray[np.int64]],
+    before: int,
+) -> RuleMessages:
+    lengths = np.diff(part.offsets)
+    children = part.children[messages]
+    body = circuit.structure.rules[part.rule].body
+    for column, relation in enumerate(body):
+        if relation in numbers:
+            children[:, column] = numbers[relation][children[:, column]]
+    uses = part.messages[np.repeat(nodes, lengths)]
+    return RuleMessages(
+        rule=part.rule,
+        children=children,
+        nodes=(numbers[layer.relation][layer.first + part.nodes[nodes]] - before).astype(np.uint32),
+        offsets=np.concatenate(([0], np.cumsum(lengths[nodes]))).astype(np.uint32),
+        messages=(np.cumsum(messages) - 1)[uses].astype(np.uint32),
+    )

@@ -1,0 +1,306 @@
+"""From rules and tasks to a model: all of learning in one function."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from planlog.errors import NothingToLearnError
+from planlog.learning.dataset import Dataset, build_dataset
+from planlog.learning.network import Network
+from planlog.learning.search_labels import SearchLabels, label_by_search
+from planlog.learning.trainer import OnProgress as OnEpoch
+from planlog.learning.trainer import TrainingResult, train
+from planlog.network.learned_policy import LearnedPolicy, Weights, ensemble
+from planlog.network.model_file import Model
+from planlog.network.settings import LearningSettings
+from planlog.network.structure import action_relations, structure_of
+from planlog.network.template import template
+from planlog.pddl.task import Task
+from planlog.policy.policy import Policy
+from planlog.statespace.labels import select_training
+
+_SEEDS = 1_000_000  # the networks of an ensemble have seeds of their own
+
+
+class Stage(Enum):
+    """What learning is doing."""
+
+    SPACES = "expanding state spaces"
+    SEARCH_LABELS = "searching larger tasks"
+    LIFTING = "sharing computations"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A model, and what is needed to go on if learning was interrupted."""
+
+    model: Model
+    interrupted: bool
+    checkpoint: Mapping[str, npt.NDArray[Any]]
+
+
+OnStage = Callable[[Stage, int], None]
+OnCheckpoint = Callable[[Mapping[str, npt.NDArray[Any]]], None]
+
+
+def learn(
+    rules: Policy,
+    tasks: Collection[Task],
+    settings: LearningSettings,
+    *,
+    seed: int = 0,
+    workers: int | None = None,
+    resume: Mapping[str, npt.NDArray[Any]] | None = None,
+    on_stage: OnStage | None = None,
+    on_epoch: OnEpoch | None = None,
+    on_checkpoint: OnCheckpoint | None = None,
+) -> Learned:
+    """Learn which of the actions that the rules allow are best.
+
+    The states of small tasks are labelled exactly. The policy that is learned from them searches
+    the other tasks for better plans, in states that are labelled by what it finds; the next policy
+    is learned from both, and so on for some iterations. In the last one an ensemble is trained:
+    what one network has by chance misunderstood, the others make good when their scores are added.
+
+    The result depends on the tasks, settings and seed only. Tasks are expanded and searched by so
+    many `workers`, one for each processor by default. A KeyboardInterrupt gives the best model so
+    far if there is one.
+    """
+    learning = _Learning(rules, tasks, settings, seed, workers, on_stage)
+    if resume is not None:
+        learning.load(resume)
+    interrupted = False
+    try:
+        learning.expand()
+        while not learning.is_done and not interrupted:
+            interrupted = learning.next_training(on_epoch, on_checkpoint)
+    except KeyboardInterrupt:
+        interrupted = True
+        if not learning.has_result:
+            raise
+    return Learned(learning.model(interrupted), interrupted, learning.checkpoint)
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """A network, and how it came about."""
+
+    result: TrainingResult
+    data: Dataset
+    number: int  # of the training
+
+
+class _Learning:
+    """The state of learning between trainings: one an iteration, in the last an ensemble."""
+
+    def __init__(
+        self,
+        rules: Policy,
+        tasks: Collection[Task],
+        settings: LearningSettings,
+        seed: int,
+        workers: int | None,
+        on_stage: OnStage | None,
+    ) -> None:
+        self._result: list[_Trained] = []  # the networks that the model is made of
+        self.checkpoint: dict[str, npt.NDArray[Any]] = {}
+        self._rules = rules
+        self._tasks = tasks
+        self._settings = settings
+        self._seed = seed
+        self._workers = workers
+        self._on_stage = on_stage
+        self._policy = template(rules, settings.template)
+        self._scores = action_relations(self._policy)
+        self._search_labels: list[SearchLabels] = []
+        self._weights: list[Weights] = []  # of the trainings that are done
+        self._told: list[dict[str, Any]] = []  # about them
+        self._resume: dict[int, dict[str, npt.NDArray[Any]]] = {}  # checkpoints, by training
+
+    def expand(self) -> None:
+        """Find the small tasks, and all their states."""
+        chosen = self._settings
+        self._spaces = select_training(
+            self._tasks,
+            limit=chosen.limit,
+            max_tasks=chosen.max_tasks,
+            max_states=chosen.max_states,
+            workers=self._workers,
+            on_progress=self._told_of(Stage.SPACES),
+        )
+        small = {space.task for space in self._spaces}
+        self._larger = [task for task in self._tasks if task not in small]
+
+    @property
+    def _last_iteration(self) -> int:
+        return self._settings.search_labels.iterations if self._larger else 0
+
+    @property
+    def is_done(self) -> bool:
+        return len(self._weights) == self._last_iteration + self._settings.ensemble_size
+
+    @property
+    def has_result(self) -> bool:
+        return bool(self._result)
+
+    def next_training(self, on_epoch: OnEpoch | None, on_checkpoint: OnCheckpoint | None) -> bool:
+        """Label, unless the last training's labels are to be used again, and train; whether that
+        was interrupted."""
+        start = time.monotonic()
+        number = len(self._weights)
+        member = max(0, number - self._last_iteration)
+        new = self._label_by_search(number) if number > 0 and member == 0 else []
+        self._search_labels += new
+        if member == 0:
+            self._data = self._build_dataset()
+        data = self._data
+        seed = self._seed + _SEEDS * member
+        network = Network(
+            structure_of(self._policy, self._scores),
+            self._settings.network,
+            scores=self._scores,
+            seed=seed,
+        )
+        if not data.choice_sets.optimal.any():
+            if number >= self._last_iteration:
+                raise NothingToLearnError(self._nothing())
+            self._weights.append(network.weights())  # the search begins with what there is
+            return False
+        ready = time.monotonic()
+        before = dict(self.checkpoint)
+        result = train(
+            data,
+            network,
+            self._settings.training,
+            seed=seed,
+            resume=self._resume.pop(number, None),
+            on_progress=on_epoch,
+            on_checkpoint=on_checkpoint
+            and (lambda arrays: on_checkpoint({**before, **_named(number, arrays)})),
+        )
+        self.checkpoint.update(_named(number, result.checkpoint))
+        seconds = time.monotonic() - ready
+        self._told.append(
+            {
+                "iteration": number - member,
+                "search_labelled_states": sum(map(len, new)),
+                "policy_cost": sum(labels.first_cost for labels in new),
+                "improved_cost": sum(labels.last_cost for labels in new),
+                "expansions": sum(labels.expansions for labels in new),
+                "choice_sets": len(data.choice_sets),
+                "best": asdict(result.best),
+                "seconds": {"data": round(ready - start, 3), "training": round(seconds, 3)},
+            }
+        )
+        trained = _Trained(result, data, len(self._told) - 1)
+        if not result.interrupted:
+            self._weights.append(result.weights)
+            self._result = [*self._result, trained] if member else [trained]
+        elif not self._result:
+            self._result = [trained]
+        return result.interrupted
+
+    def load(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on from a checkpoint. Labels are found again, trainings that were done are not
+        repeated."""
+        self.checkpoint = dict(arrays)
+        for key, array in arrays.items():
+            number, name = key.split(": ")
+            self._resume.setdefault(int(number), {})[name] = array
+
+    def model(self, interrupted: bool) -> Model:
+        """What was learned last: by complete trainings, if there are any."""
+        result, data = self._result[0].result, self._result[0].data
+        network, weights = ensemble(
+            self._policy,
+            self._settings.network,
+            [trained.result.weights for trained in self._result],
+        )
+        summary = {
+            "seed": self._seed,
+            "tasks": [space.task.name for space in self._spaces],
+            "search_labelled_tasks": sorted({labels.task.name for labels in self._search_labels}),
+            "labelled_states": data.labelled,
+            "choice_sets": len(data.choice_sets),
+            "sharing": asdict(data.circuit.counts),
+            "settings": _plain(asdict(self._settings.training)),
+            "search_labels": asdict(self._settings.search_labels),
+            "trainings": self._told,
+            "ensemble": [trained.number for trained in self._result],
+            "epochs": len(result.history) - 1,
+            "interrupted": interrupted,
+            "best": asdict(result.best),
+            "loss": _rounded([progress.loss for progress in result.history]),
+            "accuracy": _rounded([progress.accuracy for progress in result.history]),
+            "f1": _rounded([progress.f1 for progress in result.history]),
+            "seconds": {
+                part: round(sum(told["seconds"][part] for told in self._told), 3)
+                for part in ("data", "training")
+            },
+        }
+        return Model.of(
+            self._rules,
+            self._settings.template,
+            network,
+            weights,
+            training=summary,
+            versions={"torch": torch.__version__},
+        )
+
+    def _label_by_search(self, number: int) -> list[SearchLabels]:
+        """States of larger tasks, labelled with the policy of the iteration before."""
+        return label_by_search(
+            self._learned(self._weights[-1]),
+            self._larger,
+            self._settings.search_labels,
+            seed=(self._seed, number),
+            workers=self._workers,
+            on_progress=self._told_of(Stage.SEARCH_LABELS),
+        )
+
+    def _build_dataset(self) -> Dataset:
+        chosen = self._settings
+        return build_dataset(
+            self._policy,
+            self._spaces,
+            chosen.network.aggregation,
+            chosen.training,
+            sample=chosen.search_labels.exact_states if self._last_iteration else None,
+            search_labels=self._search_labels,
+            on_progress=self._told_of(Stage.LIFTING),
+        )
+
+    def _learned(self, weights: Weights) -> LearnedPolicy:
+        return LearnedPolicy(self._rules, self._settings.template, self._settings.network, weights)
+
+    def _told_of(self, stage: Stage) -> Callable[[int], None] | None:
+        on_stage = self._on_stage
+        return None if on_stage is None else lambda done: on_stage(stage, done)
+
+    def _nothing(self) -> str:
+        return (
+            f"there is nothing to learn: of {len(self._tasks)} tasks {len(self._spaces)} have "
+            f"fewer than {self._settings.limit:,} states, and no labelled state offers a choice "
+            "between good and bad actions"
+        )
+
+
+def _named(number: int, checkpoint: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """The checkpoint of a training as a part of that of the whole."""
+    return {f"{number}: {name}": array for name, array in checkpoint.items()}
+
+
+def _plain(settings: dict[str, Any]) -> dict[str, Any]:
+    return {k: v.value if isinstance(v, Enum) else v for k, v in settings.items()}
+
+
+def _rounded(values: Sequence[float]) -> list[float]:
+    return [float(np.format_float_positional(value, 6, fractional=False)) for value in values]

@@ -1,0 +1,369 @@
+"""Training: weights with which a network scores the optimal actions above the others.
+
+Everything is computed in a fixed order, so that the same data and seed give the same weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from planlog.learning.dataset import Dataset
+from planlog.learning.network import Network
+from planlog.learning.segment_ops import Lists, PreparedCircuit
+from planlog.network.settings import Loss, Schedule, SelectBy, TrainingSettings
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How good the weights are after some epochs, over all choice sets."""
+
+    epoch: int  # epochs done
+    epochs: int  # epochs to do
+    loss: float
+    accuracy: float  # share of the states in which the action of highest score is optimal
+    f1: float  # of telling optimal actions by scores above 0
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """The best weights that were found, and how good they were on the way."""
+
+    weights: dict[str, npt.NDArray[np.float32]]
+    best: Progress
+    history: tuple[Progress, ...]
+    interrupted: bool
+    checkpoint: dict[str, npt.NDArray[Any]]  # to go on from, with `resume`
+
+
+def train(
+    data: Dataset,
+    network: Network,
+    settings: TrainingSettings,
+    *,
+    seed: int = 0,
+    resume: Arrays | None = None,
+    on_progress: OnProgress | None = None,
+    on_checkpoint: Callable[[Arrays], None] | None = None,
+) -> TrainingResult:
+    """Trains the network in place, and leaves it with the best weights.
+
+    A KeyboardInterrupt ends the training early. `on_checkpoint` is given, after each epoch, what
+    `resume` needs to go on from there; the training then ends with the weights that it would have
+    had without a break.
+    """
+    if not data.choice_sets.optimal.any():
+        raise ValueError("there is nothing to learn: the policy derives no optimal action")
+    with _one_thread():
+        training = _Training(data, network, settings, seed)
+        if resume is not None:
+            training.load(resume)
+        interrupted = False
+        try:
+            while not training.is_done:
+                progress = training.epoch()
+                if on_progress:
+                    on_progress(progress)
+                if on_checkpoint:
+                    on_checkpoint(training.checkpoint)
+        except KeyboardInterrupt:
+            interrupted = True
+            if training.found is None:
+                raise
+    found = training.found
+    assert found is not None
+    training.take(found.weights)
+    return TrainingResult(
+        network.weights(), found.best, found.history, interrupted, training.checkpoint
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was found so far; replaced as a whole, so that an interrupt finds it complete."""
+
+    history: tuple[Progress, ...]
+    best: Progress
+    weights: npt.NDArray[Any]
+
+
+class _Training:
+    """The state of a training between epochs."""
+
+    def __init__(
+        self, data: Dataset, network: Network, settings: TrainingSettings, seed: int
+    ) -> None:
+        self.found: _Found | None = None
+        self.checkpoint: dict[str, npt.NDArray[Any]] = {}
+        self._network = network
+        self._settings = settings
+        self._seed = seed
+        self._whole = _Objective(data, settings.loss)
+        self._batches = self._make_batches(data)
+        self._weights = _flattened(network)
+        self._adam = _Adam(self._weights)
+
+    @property
+    def epochs_done(self) -> int:
+        return len(self.found.history) if self.found else 0
+
+    @property
+    def is_done(self) -> bool:
+        return self.epochs_done > self._settings.epochs
+
+    def epoch(self) -> Progress:
+        """Judges the weights; then improves them, unless they are those after the last epoch."""
+        is_last = self.epochs_done == self._settings.epochs
+        with torch.set_grad_enabled(not self._batches and not is_last):
+            scores = self._whole.scores(self._network)
+            loss = self._whole.loss(scores)
+        accuracy, f1 = self._whole.quality(scores.detach())
+        progress = Progress(
+            self.epochs_done, self._settings.epochs, float(loss.detach()), accuracy, f1
+        )
+        self._record(progress)
+        if not is_last:
+            if self._batches:
+                order = np.random.default_rng((self._seed, progress.epoch))
+                for i in order.permutation(len(self._batches)).tolist():
+                    batch = self._batches[i]
+                    self._update(batch.loss(batch.scores(self._network)))
+            else:
+                self._update(loss)
+        self.checkpoint = self._make_checkpoint()
+        return progress
+
+    def load(self, arrays: Arrays) -> None:
+        """Go on from a checkpoint."""
+        if arrays["weights"].shape != tuple(self._weights.shape):
+            raise ValueError("the checkpoint is of another network")
+        self.take(arrays["weights"])
+        self._adam.updates = int(arrays["updates"])
+        self._adam.means = torch.tensor(arrays["means"])
+        self._adam.squares = torch.tensor(arrays["squares"])
+        history = tuple(
+            Progress(epoch, self._settings.epochs, *numbers)
+            for epoch, numbers in enumerate(arrays["history"].tolist())
+        )
+        self.found = _Found(history, self._best(history), arrays["best"])
+        self.checkpoint = dict(arrays)
+
+    def take(self, weights: npt.NDArray[Any]) -> None:
+        """Gives the network weights that were found."""
+        with torch.no_grad():
+            self._weights.copy_(torch.tensor(weights))
+
+    def _present(self) -> npt.NDArray[Any]:
+        weights: npt.NDArray[Any] = self._weights.detach().numpy().copy()
+        return weights
+
+    def _make_checkpoint(self) -> dict[str, npt.NDArray[Any]]:
+        assert self.found is not None
+        return {
+            "updates": np.array(self._adam.updates),
+            "weights": self._present(),
+            "means": self._adam.means.numpy().copy(),
+            "squares": self._adam.squares.numpy().copy(),
+            "best": self.found.weights,
+            "history": np.array([(p.loss, p.accuracy, p.f1) for p in self.found.history]),
+        }
+
+    def _record(self, progress: Progress) -> None:
+        history = (*(self.found.history if self.found else ()), progress)
+        if self.found is None or self._best(history) is progress:
+            self.found = _Found(history, progress, self._present())
+        else:
+            self.found = _Found(history, self.found.best, self.found.weights)
+
+    def _best(self, history: tuple[Progress, ...]) -> Progress:
+        """The first of the best."""
+        if self._settings.select_by is SelectBy.F1:
+            return max(history, key=lambda progress: progress.f1)
+        return min(history, key=lambda progress: progress.loss)
+
+    def _update(self, loss: Tensor) -> None:
+        assert self._weights.grad is not None
+        self._weights.grad.zero_()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self._adam.update(self._learning_rate(), self._settings.weight_decay)
+
+    def _learning_rate(self) -> float:
+        rate = self._settings.learning_rate
+        if self._settings.schedule is Schedule.CONSTANT:
+            return rate
+        total = self._settings.epochs * max(1, len(self._batches))
+        return rate * (1 + math.cos(math.pi * self._adam.updates / total)) / 2
+
+    def _make_batches(self, data: Dataset) -> list[_Objective]:
+        """The choice sets in random batches, which stay the same; none if one would be enough."""
+        size, choice_sets = self._settings.batch, len(data.choice_sets)
+        if size is None or size >= choice_sets:
+            return []
+        order = np.random.default_rng(self._seed).permutation(choice_sets)
+        count = math.ceil(choice_sets / size)
+        return [
+            _Objective(data.batch(np.sort(part)), self._settings.loss, self._whole.total / count)
+            for part in np.array_split(order, count)
+        ]
+
+
+class _Objective:
+    """Scores, loss and quality for the choice sets of some data.
+
+    Losses are means over all labelled states (listwise) or their actions (binary); those of
+    batches are divided by `total` instead, so that they add up to the mean of the whole.
+    """
+
+    def __init__(self, data: Dataset, loss: Loss, total: float | None = None) -> None:
+        choice_sets = data.choice_sets
+        self._loss = loss
+        self._circuit = PreparedCircuit(data.circuit)
+        sizes = {layer.relation: layer.last for layer in data.circuit.layers}
+        self._relations = np.unique(choice_sets.relations).tolist()
+        firsts = np.zeros(max(self._relations, default=0) + 1, dtype=np.int64)
+        offsets = _offsets([sizes[relation] for relation in self._relations])
+        firsts[self._relations] = offsets[:-1]
+        nodes = firsts[choice_sets.relations] + choice_sets.nodes
+        entries, owners = len(nodes), choice_sets.owners
+        self._entries = Lists(nodes, np.arange(entries + 1), int(offsets[-1]))
+        self._groups = _Groups(np.arange(entries), owners, len(choice_sets), entries)
+
+        solvable = np.zeros(len(choice_sets), dtype=np.bool_)  # with an optimal action
+        solvable[owners[choice_sets.optimal]] = True
+        numbers = np.cumsum(solvable) - 1
+        in_solvable = np.flatnonzero(solvable[owners])
+        optimal = np.flatnonzero(choice_sets.optimal)
+        count = int(solvable.sum())
+        self._any = _Groups(in_solvable, numbers[owners[in_solvable]], count, entries)
+        self._best = _Groups(optimal, numbers[owners[optimal]], count, entries)
+
+        self._optimal = _column(choice_sets.optimal)
+        self._actions = _column(choice_sets.actions)
+        self._states = _column(choice_sets.states)
+        self._solvable_states = _column(choice_sets.states[solvable])
+        self._entry_states = _column(choice_sets.states[owners] * choice_sets.actions)
+        weights = self._solvable_states if loss is Loss.LISTWISE else self._entry_states
+        self.total = float(weights.sum()) if total is None else total
+
+    def scores(self, network: Network) -> Tensor:
+        """(entries, 1)"""
+        values = network(self._circuit)
+        return self._entries.sums(torch.cat([values[relation] for relation in self._relations]))
+
+    def loss(self, scores: Tensor) -> Tensor:
+        if self._loss is Loss.BINARY:
+            losses = torch.nn.functional.binary_cross_entropy_with_logits(
+                scores, self._optimal, reduction="none"
+            )
+            return (losses * self._entry_states).sum() / self.total
+        weighted = scores + torch.log(self._actions)  # equal actions are added up
+        losses = self._any.logsumexp(weighted) - self._best.logsumexp(weighted)
+        return (losses * self._solvable_states).sum() / self.total
+
+    def quality(self, scores: Tensor) -> tuple[float, float]:
+        """Accuracy (of equally scored actions each is taken as often as any other), and F1."""
+        highest = self._groups.spread(self._groups.maxima(scores))
+        taken = (scores == highest) * self._actions
+        right = self._groups.sums(taken * self._optimal) / self._groups.sums(taken)
+        accuracy = float((right * self._states).sum() / self._states.sum())
+        told = (scores > 0).float()
+        both = float((told * self._optimal * self._entry_states).sum())
+        either = float(((told + self._optimal) * self._entry_states).sum())
+        return accuracy, 2 * both / either if either else 0.0
+
+
+class _Groups:
+    """Some entries, in groups: the k-th belongs to group `owners[k]`, which do not decrease."""
+
+    def __init__(
+        self,
+        entries: npt.NDArray[np.int64],
+        owners: npt.NDArray[np.int64],
+        groups: int,
+        total: int,
+    ) -> None:
+        size = len(entries)
+        lengths = np.bincount(owners, minlength=groups).tolist()
+        self._pick = Lists(entries, np.arange(size + 1), total)
+        self._members = Lists(np.arange(size), _offsets(lengths), size)
+        self._owners = Lists(owners, np.arange(size + 1), groups)
+        self.sums = self._members.sums
+        self.maxima = self._members.maxima
+        self.spread = self._owners.sums
+
+    def logsumexp(self, values: Tensor) -> Tensor:
+        """The logarithm of the sum of exponentials in each group, (groups, 1)."""
+        picked = self._pick.sums(values)
+        highest = self.maxima(picked.detach())
+        return highest + torch.log(self.sums(torch.exp(picked - self.spread(highest))))
+
+
+class _Adam:
+    """Adam with its usual constants, and decay of the weights apart from the gradient. (Torch's
+    own takes more than a second to be imported.)"""
+
+    def __init__(self, weights: Tensor) -> None:
+        self.updates = 0
+        self.means = torch.zeros_like(weights, requires_grad=False)
+        self.squares = torch.zeros_like(weights, requires_grad=False)
+        self._weights = weights
+
+    @torch.no_grad()
+    def update(self, rate: float, decay: float) -> None:
+        gradient = self._weights.grad
+        assert gradient is not None
+        self.updates += 1
+        self.means.lerp_(gradient, 0.1)
+        self.squares.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
+        mean = self.means / (1 - 0.9**self.updates)
+        deviation = torch.sqrt(self.squares / (1 - 0.999**self.updates)) + 1e-8
+        self._weights.mul_(1 - rate * decay).addcdiv_(mean, deviation, value=-rate)
+
+
+def _flattened(network: Network) -> torch.nn.Parameter:
+    """All weights to train as one vector, with one gradient; the network's own become views of it.
+
+    Networks have hundreds of small weights, and updating each would take longer than all the rest.
+    """
+    trained = [weight for weight in network.parameters() if weight.requires_grad]
+    vector = torch.nn.Parameter(torch.cat([weight.detach().reshape(-1) for weight in trained]))
+    vector.grad = torch.zeros_like(vector)
+    begin = 0
+    for weight in trained:
+        end = begin + weight.numel()
+        weight.data = vector.detach()[begin:end].view(weight.shape)
+        weight.grad = vector.grad[begin:end].view(weight.shape)
+        begin = end
+    return vector
+
+
+def _column(values: npt.NDArray[Any]) -> Tensor:
+    return torch.tensor(values, dtype=torch.float32)[:, None]
+
+
+def _offsets(lengths: list[int]) -> npt.NDArray[np.int64]:
+    return np.cumsum([0, *lengths], dtype=np.int64)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Torch's threads wait for each other more than they help here, and for other processes."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

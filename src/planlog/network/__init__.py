@@ -1,0 +1,1 @@
+"""Networks that rank derived actions: template, circuit, inference, model files. No torch."""

@@ -1,0 +1,340 @@
+"""Model files: one safetensors file with everything that is needed to use a learned policy.
+
+The header holds a description as JSON: rules, settings, what the network depends on in the domain,
+and how the model was made. Nothing in the file is ever executed, and a file that has been damaged
+is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError, deserialize
+from safetensors.numpy import save
+
+from planlog.errors import ModelError, RuleError
+from planlog.files import write_atomically
+from planlog.network.learned_policy import LearnedPolicy
+from planlog.network.settings import Activation, Aggregation, NetworkSettings, TemplateSettings
+from planlog.network.template import template_text
+from planlog.pddl.task import Domain
+from planlog.policy.policy import Policy
+
+FORMAT = 2  # grows when older versions of Planlog can no longer read new files
+
+# No sensible model comes near these; they bound what reading a file can cost.
+MOST_BYTES = 256 * 1024**2
+MOST_HEADER_BYTES = 16 * 1024**2
+MOST_LAYERS = 100
+
+# All of the description is the value of one key, since safetensors writes keys in any order, and
+# equal models are to be equal files.
+_KEY = "planlog"
+_CHECKSUM = "checksum"
+
+Weights = Mapping[str, npt.NDArray[np.float32]]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A learned policy as it is kept in a file; ModelError if the parts make no sense."""
+
+    domain: str  # its name
+    signature: str  # all that the network depends on: types and the template, line by line
+    rules: str | None  # text of the rule file; None: all applicable actions
+    template: TemplateSettings
+    network: NetworkSettings
+    weights: Weights
+    # How it was made, for people: anything that JSON has (numbers that are not finite become None).
+    training: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        plain = json.loads(json.dumps(dict(self.training)), parse_constant=lambda _: None)
+        object.__setattr__(self, "training", plain)
+        texts = [self.domain, self.signature, *self.versions.keys(), *self.versions.values()]
+        if self.rules is not None:
+            texts.append(self.rules)
+        if not all(isinstance(text, str) for text in texts):
+            raise ModelError("domain, signature, rules and versions must be texts")
+        _check_settings(self.template, self.network)
+        for name, weight in self.weights.items():
+            if weight.dtype != np.float32:
+                raise ModelError(f"weight {name} consists of {weight.dtype}, not of float32")
+            if not np.isfinite(weight).all():
+                raise ModelError(f"weight {name} has values that are not finite")
+
+    @classmethod
+    def of(
+        cls,
+        rules: Policy,
+        template: TemplateSettings,
+        network: NetworkSettings,
+        weights: Weights,
+        *,
+        training: Mapping[str, Any] | None = None,
+        versions: Mapping[str, str] | None = None,
+    ) -> Model:
+        """The model of a policy with weights, which must fit; `versions` of what else made it."""
+        model = cls(
+            domain=rules.domain.name,
+            signature=signature_of(rules, template),
+            rules=None if rules.program is None else rules.text,
+            template=template,
+            network=network,
+            weights=weights,
+            training=training or {},
+            versions={**present_versions(), **(versions or {})},
+        )
+        model.policy(rules.domain)
+        return model
+
+    @property
+    def signature_hash(self) -> str:
+        """SHA-256 of the signature."""
+        return hashlib.sha256(self.signature.encode()).hexdigest()
+
+    def policy(self, domain: Domain, *, temperature: float | None = None) -> LearnedPolicy:
+        """The learned policy, for the domain it was made for; ModelError for another one."""
+        if temperature is not None and not temperature > 0:
+            raise ValueError("the temperature must be positive")
+        rules = self.rules_for(domain)
+        signature = signature_of(rules, self.template)
+        if signature != self.signature:
+            raise ModelError(
+                f"the model was made for another domain of the name '{self.domain}'\n"
+                + _difference(self.signature, signature)
+            )
+        try:
+            return LearnedPolicy(
+                rules, self.template, self.network, self.weights, temperature=temperature
+            )
+        except ValueError as error:
+            raise ModelError(f"the model's weights do not fit its rules: {error}") from None
+
+    def rules_for(self, domain: Domain) -> Policy:
+        """The rules alone; ModelError if they are not for this domain."""
+        if domain.name != self.domain:
+            raise ModelError(
+                f"the model was made for the domain '{self.domain}', not for '{domain.name}'"
+            )
+        if self.rules is None:
+            return Policy.applicable(domain)
+        try:
+            return Policy.parse(self.rules, domain, file="<rules of the model>")
+        except RuleError as error:
+            raise ModelError(f"the model's rules do not fit the domain:\n{error}") from None
+
+    def describe(self) -> dict[str, Any]:
+        """All but the weights, as it stands in the file."""
+        network = {
+            key: value.value if isinstance(value, Enum) else value
+            for key, value in asdict(self.network).items()
+        }
+        return {
+            "format": FORMAT,
+            "domain": self.domain,
+            "rules": self.rules,
+            "template": asdict(self.template),
+            "network": network,
+            "signature": self.signature,
+            "signature_hash": self.signature_hash,
+            "training": dict(self.training),
+            "versions": dict(self.versions),
+        }
+
+    def write(self, path: str | Path) -> None:
+        """Write the model as a file that is never seen unfinished; equal models, equal files."""
+        tensors = {name: np.ascontiguousarray(array) for name, array in self.weights.items()}
+        description = self.describe()
+        description[_CHECKSUM] = _checksum(description, tensors)
+        data = save(tensors, metadata={_KEY: json.dumps(description, ensure_ascii=False)})
+        _check_size(path, len(data), data)
+        write_atomically(Path(path), data)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Model:
+        """The model of a file; ModelError if that cannot be used, OSError if it cannot be read."""
+        metadata, tensors = _read_container(Path(path))
+        if _KEY not in metadata:
+            raise ModelError(f"{path} is a safetensors file, but not of Planlog")
+        try:
+            description = json.loads(metadata[_KEY])
+            version = description["format"]
+            if type(version) is not int or version < 1:
+                raise ValueError(f"format {version}")
+            if version > FORMAT:
+                raise ModelError(
+                    f"{path} has format {version}; this version of Planlog reads formats up to "
+                    f"{FORMAT}"
+                )
+            weights = {name: _as_array(path, name, tensor) for name, tensor in tensors.items()}
+            if description.pop(_CHECKSUM, None) != _checksum(description, weights):
+                raise ModelError(f"{path} has been changed since it was written")
+            if version == 1:
+                description = _from_format_1(description)
+            return cls(
+                domain=description["domain"],
+                signature=description["signature"],
+                rules=description["rules"],
+                template=TemplateSettings(**description["template"]),
+                network=_network_settings(description["network"]),
+                weights=weights,
+                training=description["training"],
+                versions=description["versions"],
+            )
+        except KeyError as error:
+            raise ModelError(f"{path} does not tell its {error}") from None
+        except (AttributeError, TypeError, ValueError, RecursionError) as error:
+            raise ModelError(f"{path} has a description that makes no sense: {error}") from None
+
+
+def signature_of(rules: Policy, settings: TemplateSettings) -> str:
+    """What a network depends on: the types' hierarchy, and the template with all preconditions."""
+    declared = sorted(rules.domain.types, key=lambda t: t.name)
+    types = [f"type {t.name} - {t.parent}" for t in declared if t.parent is not None]
+    lines = template_text(rules, settings).splitlines()
+    return "\n".join([*types, *(line for line in lines if line and not line.startswith("%"))])
+
+
+def present_versions() -> dict[str, str]:
+    """What a model is made with."""
+    import planlog
+
+    return {
+        "planlog": planlog.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def _difference(model: str, domain: str) -> str:
+    """The first line that only one of two signatures has, for each of them."""
+    of_model, of_domain = model.splitlines(), domain.splitlines()
+    lines = []
+    for title, own, other in (
+        ("only in that one", of_model, set(of_domain)),
+        ("only in this one", of_domain, set(of_model)),
+    ):
+        different = [line for line in own if line not in other]
+        if different:
+            lines.append(f"  {title}: {different[0]}")
+    return "\n".join(lines)
+
+
+def _check_settings(template: TemplateSettings, network: NetworkSettings) -> None:
+    layers = template.layers
+    if type(layers) is not int or not 0 <= layers <= MOST_LAYERS:
+        raise ModelError(f"the number of layers must be 0 to {MOST_LAYERS}, but is {layers}")
+    if type(template.derived_messages) is not bool:
+        raise ModelError(
+            f"derived_messages must be true or false, but is {template.derived_messages}"
+        )
+    score_width = network.width if network.score_width is None else network.score_width
+    for width in (network.width, score_width):
+        if type(width) is not int or width < 1:
+            raise ModelError(f"widths must be whole numbers from 1 on, but one is {width}")
+
+
+# Keys of format 1 whose names have changed since, in the description and all that it contains.
+_RENAMED = {
+    "over_derived": "derived_messages",
+    "surveys": "search_labels",
+    "surveyed_tasks": "search_labelled_tasks",
+    "surveyed_states": "search_labelled_states",
+    "members": "ensemble",
+    "decisions": "choice_sets",
+    "round": "iteration",
+    "keep": "select_by",
+    "rounds": "iterations",
+    "effort": "expansions_per_step",
+    "exact": "exact_states",
+}
+_RENAMED_SEARCH = {
+    "states": "states_per_iteration",
+    "steps": "labelled_steps",
+    "expansions": "max_expansions",
+}
+
+
+def _from_format_1(value: Any, names: Mapping[str, str] = _RENAMED) -> Any:
+    """Translate the keys of a description of format 1 into those of format 2."""
+    if isinstance(value, list):
+        return [_from_format_1(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    inner = {"surveys": {**_RENAMED, **_RENAMED_SEARCH}}
+    return {
+        names.get(key, key): _from_format_1(item, inner.get(key, _RENAMED))
+        for key, item in value.items()
+    }
+
+
+def _network_settings(described: Mapping[str, Any]) -> NetworkSettings:
+    kinds = {
+        "message_activation": Activation,
+        "atom_activation": Activation,
+        "score_activation": Activation,
+        "aggregation": Aggregation,
+    }
+    settings: dict[str, Any] = {
+        key: kinds[key](value) if key in kinds else value for key, value in described.items()
+    }
+    return NetworkSettings(**settings)
+
+
+def _read_container(path: Path) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    """The metadata of a safetensors file, and its tensors by name: their dtype, shape and data."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ModelError(f"{path} is no file")  # a pipe, say, which would be waited for
+    size = path.stat().st_size
+    # Not mapped into memory: a file that shrinks meanwhile would end the process.
+    data = b"" if size > MOST_BYTES else path.read_bytes()
+    _check_size(path, size, data)
+    try:
+        tensors = dict(deserialize(data))  # type: ignore[no-untyped-call]
+    except SafetensorError as error:
+        raise ModelError(f"{path} is no model file, or part of it is missing: {error}") from None
+    # The library keeps the metadata to itself, but has found the header correct: its length in
+    # 8 bytes, and JSON.
+    header = json.loads(data[8 : 8 + _header_length(data)])
+    return header.get("__metadata__") or {}, tensors
+
+
+def _check_size(path: str | Path, size: int, data: bytes) -> None:
+    if size > MOST_BYTES:
+        raise ModelError(f"{path} is too large for a model: {size:,} bytes, of {MOST_BYTES:,}")
+    if len(data) >= 8 and _header_length(data) > MOST_HEADER_BYTES:
+        raise ModelError(
+            f"{path} is no model file, or its description is too large: "
+            f"{_header_length(data):,} bytes, of {MOST_HEADER_BYTES:,}"
+        )
+
+
+def _header_length(data: bytes) -> int:
+    return int.from_bytes(data[:8], "little")
+
+
+def _as_array(path: str | Path, name: str, tensor: dict[str, Any]) -> npt.NDArray[np.float32]:
+    if tensor["dtype"] != "F32":
+        raise ModelError(f"{path}: weight {name} consists of {tensor['dtype']}, not of F32")
+    return np.frombuffer(tensor["data"], dtype="<f4").astype(np.float32).reshape(tensor["shape"])
+
+
+def _checksum(description: Mapping[str, Any], weights: Weights) -> str:
+    # However the JSON is written: the order of keys, for one, does not matter.
+    text = json.dumps(description, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(weights):
+        digest.update(f"\n{name} {weights[name].shape}\n".encode())
+        digest.update(weights[name].tobytes())
+    return digest.hexdigest()

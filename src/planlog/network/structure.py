@@ -1,0 +1,65 @@
+"""The structure of a network: the relations and rules of a program, without their variables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+from planlog.policy.policy import Policy
+
+
+@dataclass(frozen=True)
+class NetworkRule:
+    """A rule whose head gets a value from the positive literals of its body; rules and relations
+    go by the core's numbers."""
+
+    number: int
+    head: int
+    body: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The relations (name and arity) and rules of a network."""
+
+    relations: tuple[tuple[str, int], ...]
+    rules: tuple[NetworkRule, ...]
+
+    @cached_property
+    def derived(self) -> frozenset[int]:
+        """The relations whose atoms get their values from rules; the others are inputs."""
+        return frozenset(rule.head for rule in self.rules)
+
+
+def structure_of(policy: Policy, outputs: Collection[int] | None = None) -> Structure:
+    """The rules of a policy's program as those of a network, preconditions included.
+
+    If only the values of some relations are wanted, rules that contribute nothing to these are
+    left out: a predicate that is only read under `not`, say, needs no value.
+    """
+    if policy.program is None:
+        raise ValueError("a network needs rules: make a template of the policy first")
+    core = policy.core
+    rules = [
+        NetworkRule(
+            number=number,
+            head=core.rule_head(number),
+            body=tuple(relation for relation, negated, _ in core.rule_body(number) if not negated),
+            text=rule.text or str(rule),
+        )
+        for rule, number in zip(policy.program.rules, policy.rule_numbers, strict=True)
+    ]
+    if outputs is not None:
+        needed = set(outputs)
+        while more := {r for rule in rules if rule.head in needed for r in rule.body} - needed:
+            needed |= more
+        rules = [rule for rule in rules if rule.head in needed]
+    return Structure(tuple((name, arity) for _, name, arity in core.relations), tuple(rules))
+
+
+def action_relations(policy: Policy) -> tuple[int, ...]:
+    """The relations of the actions that the policy has rules for."""
+    numbers = (policy.core.action_relation(i) for i in range(len(policy.domain.actions)))
+    return tuple(number for number in numbers if number is not None)

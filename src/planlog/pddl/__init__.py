@@ -1,0 +1,1 @@
+"""PDDL domains, problems, states and plans."""

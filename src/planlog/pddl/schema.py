@@ -1,0 +1,74 @@
+"""Declarations of a PDDL domain: types, predicates, action schemas and axioms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Type:
+    """A type and its direct super-type (None for `object`)."""
+
+    name: str
+    parent: str | None
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A typed variable; several types mean `either`."""
+
+    name: str
+    types: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A predicate: derived by axioms, or else changed by actions (`fluent`) or static.
+
+    A column is `trusted` if its objects are of the declared types in every reachable state.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    derived: bool
+    fluent: bool
+    trusted: tuple[bool, ...]
+
+    @property
+    def arity(self) -> int:
+        return len(self.parameters)
+
+
+@dataclass(frozen=True)
+class SchemaLiteral:
+    """A literal of a precondition or axiom; the predicate `=` compares two terms.
+
+    A term is the number of a variable or the name of a constant.
+    """
+
+    predicate: str
+    terms: tuple[int | str, ...]
+    negated: bool
+
+
+@dataclass(frozen=True)
+class ActionSchema:
+    """An action with parameters. Its precondition is the conjunction of the literals."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    precondition: tuple[SchemaLiteral, ...]
+
+    @property
+    def arity(self) -> int:
+        return len(self.parameters)
+
+
+@dataclass(frozen=True)
+class Axiom:
+    """The head holds if the body does, for variables of the given types."""
+
+    head: str
+    terms: tuple[int | str, ...]
+    variables: tuple[Parameter, ...]
+    body: tuple[SchemaLiteral, ...]

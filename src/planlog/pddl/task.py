@@ -1,0 +1,474 @@
+"""Domains, tasks and states as Python sees them; the core holds the data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, Self, TypeVar
+from weakref import WeakValueDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from planlog import _core
+from planlog.errors import Diagnostic, PddlError, UnknownNameError
+from planlog.pddl.diagnostics import warnings_or_error
+from planlog.pddl.schema import ActionSchema, Axiom, Parameter, Predicate, SchemaLiteral, Type
+
+Kind = _core.PredicateKind
+AtomIds = npt.NDArray[np.uint32]
+
+# The text of a file, and the name that messages give it.
+_Source = tuple[bytes, str]
+_Value = TypeVar("_Value", bound="_Ground")
+
+
+class _Ground(NamedTuple):
+    """A name applied to objects."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parse PDDL text such as `(on a b)`; names are case-insensitive.
+
+        Raises PddlError unless the text is one name and its arguments in parentheses.
+
+        >>> Action.parse("(up f1 f2)")
+        Action(name='up', arguments=('f1', 'f2'))
+        """
+        match = _GROUND.fullmatch(text)
+        if match is None:
+            kind = cls.__name__.lower()
+            raise PddlError(
+                [
+                    Diagnostic(
+                        file=f"<{kind}>",
+                        line=1,
+                        column=1,
+                        message=f"expected a ground {kind} '(name object ...)'",
+                        source=text.partition("\n")[0],
+                        length=len(text),
+                    )
+                ]
+            )
+        name, *arguments = match.group(1).lower().split()
+        return cls(name, tuple(arguments))
+
+    def __str__(self) -> str:
+        return f"({' '.join((self.name, *self.arguments))})"
+
+
+class Atom(_Ground):
+    """A ground atom: a predicate applied to objects. `str()` gives its PDDL text."""
+
+    __slots__ = ()
+
+
+class Action(_Ground):
+    """A ground action: an action schema applied to objects. `str()` gives its PDDL text."""
+
+    __slots__ = ()
+
+
+class State:
+    """A state of a task: the set of fluent atoms that are true in it. Immutable.
+
+    The core knows atoms by ids that the task hands out, so a state holds the sorted `ids` and its
+    task. States are equal if the same atoms are true in them.
+    """
+
+    __slots__ = ("_bytes", "_hash", "task")
+
+    def __init__(self, task: Task, ids: AtomIds) -> None:
+        self.task = task
+        # A copy that nobody can write to. Comparing bytes is also faster than comparing arrays.
+        self._bytes = np.ascontiguousarray(ids, dtype=np.uint32).tobytes()
+        self._hash: int | None = None
+
+    @property
+    def ids(self) -> AtomIds:
+        """Sorted ids of the atoms, a read-only array (atoms,)."""
+        return np.frombuffer(self._bytes, dtype=np.uint32)
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """The atoms, in the order of their ids; without static atoms, which hold in all states."""
+        return tuple(
+            self.task.decode_atom(predicate, objects)
+            for predicate, objects in self.task.core.atoms(self.ids)
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        if self.task is other.task:
+            return self._bytes == other._bytes
+        return len(self) == len(other) and frozenset(self.atoms) == frozenset(other.atoms)
+
+    def __hash__(self) -> int:
+        # By names, since two tasks may number equal atoms differently.
+        if self._hash is None:
+            self._hash = hash(frozenset(self.atoms))
+        return self._hash
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __contains__(self, atom: Atom | str) -> bool:
+        return _as_value(Atom, atom) in self.atoms
+
+    def __repr__(self) -> str:
+        shown = [str(atom) for atom in islice(self.atoms, _MOST_SHOWN)]
+        if len(self) > len(shown):
+            shown.append(f"... {len(self) - len(shown)} more")
+        return f"State({' '.join(shown)})"
+
+    def __copy__(self) -> State:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> State:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # By names: another process may number the atoms differently.
+        return _unpickle_state, (self.task, self.atoms)
+
+
+class Domain:
+    """A PDDL domain; `Domain.read` and `Domain.parse` make them.
+
+    `types`, `predicates`, `actions` (schemas) and `constants` describe it; `warnings` holds what
+    the parser noticed. Conditions that are no conjunctions of literals are compiled to auxiliary
+    predicates (`condition_ids`), which `axioms` define.
+    """
+
+    def __init__(
+        self, core: _core.Domain, warnings: tuple[Diagnostic, ...], source: _Source
+    ) -> None:
+        self.core = core
+        self._source = source
+        self.warnings = warnings
+        self.name: str = core.name
+        type_names = [name for name, _ in core.types]
+
+        def parameters(described: list[tuple[str, list[int]]]) -> tuple[Parameter, ...]:
+            return tuple(
+                Parameter(name, tuple(type_names[t] for t in types)) for name, types in described
+            )
+
+        self.types = tuple(
+            Type(name, None if i == 0 else type_names[parent])
+            for i, (name, parent) in enumerate(core.types)
+        )
+        self.constants = {name: type_names[type_] for name, type_ in core.constants}
+        self.type_ids = {name: i for i, name in enumerate(type_names)}
+        self._predicates = tuple(
+            Predicate(name, parameters(described), kind is Kind.DERIVED, fluent, tuple(trusted))
+            for name, described, kind, fluent, trusted in core.predicates
+        )
+        self.predicate_names = tuple(predicate.name for predicate in self._predicates)
+        ids: dict[bool, dict[str, int]] = {False: {}, True: {}}
+        for i, (name, _, kind, *_) in enumerate(core.predicates):
+            ids[kind is Kind.AUXILIARY][name] = i
+        self.predicate_ids = ids[False]
+        self.condition_ids = ids[True]
+        self.predicates = tuple(self._predicates[i] for i in self.predicate_ids.values())
+        self.actions = tuple(
+            ActionSchema(name, parameters(described), self._literals(precondition))
+            for name, described, precondition in core.actions
+        )
+        self.action_ids = {action.name: i for i, action in enumerate(self.actions)}
+        self._parameters = parameters
+        self._parents = {t.name: t.parent for t in self.types}
+
+    @classmethod
+    def read(cls, path: str | Path) -> Domain:
+        """Read a PDDL domain file.
+
+        Returns the domain. Raises PddlError with all mistakes of the file and where they are,
+        UnsupportedError if the file is correct PDDL but needs a feature that Planlog lacks, and
+        OSError if the file cannot be read.
+
+        >>> Domain.read("graph/domain.pddl")
+        Domain('graph', 3 predicates, 1 action)
+        """
+        return cls.parse(Path(path).read_bytes(), file=str(path))
+
+    @classmethod
+    def parse(cls, text: str | bytes, file: str = "<domain>") -> Domain:
+        """Parse the text of a PDDL domain; messages call it `file`.
+
+        Returns the domain. Raises PddlError with all mistakes of the text and where they are, or
+        UnsupportedError if it is correct PDDL but needs a feature that Planlog lacks.
+
+        >>> Domain.parse("(define (domain lamp) (:predicates (on)))")
+        Domain('lamp', 1 predicate, 0 actions)
+        """
+        content = text.encode() if isinstance(text, str) else text
+        core, found = _core.read_domain(content)
+        warnings = warnings_or_error(content, file, found, core is None)
+        assert core is not None
+        return cls(core, warnings, (content, file))
+
+    def read_task(self, path: str | Path) -> Task:
+        """Read a PDDL problem file of this domain.
+
+        Returns the task. Raises PddlError, UnsupportedError or OSError as `read` does.
+
+        >>> domain.read_task("graph/problem.pddl")
+        Task('p' of domain 'graph', 3 objects, 2 goals)
+        """
+        return self.parse_task(Path(path).read_bytes(), file=str(path))
+
+    def parse_task(self, text: str | bytes, file: str = "<problem>") -> Task:
+        """Parse the text of a PDDL problem of this domain; messages call it `file`.
+
+        Returns the task. Raises PddlError or UnsupportedError as `parse` does.
+
+        >>> lamp = Domain.parse("(define (domain lamp) (:predicates (on)))")
+        >>> lamp.parse_task("(define (problem dark) (:domain lamp) (:init) (:goal (on)))").goals
+        ('(on)',)
+        """
+        content = text.encode() if isinstance(text, str) else text
+        core, found = _core.read_task(self.core, content)
+        warnings = warnings_or_error(content, file, found, core is None)
+        assert core is not None
+        return Task(self, core, warnings, (content, file))
+
+    def predicate(self, name: str) -> Predicate:
+        """Return the predicate of this name; compiled conditions have names, too."""
+        ids = self.predicate_ids if name in self.predicate_ids else self.condition_ids
+        return self._predicates[ids[name]]
+
+    @cached_property
+    def axioms(self) -> tuple[Axiom, ...]:
+        """Axioms of derived predicates and of compiled conditions."""
+        return tuple(
+            Axiom(
+                self.predicate_names[head],
+                self._terms(terms),
+                self._parameters(variables),
+                self._literals(body),
+            )
+            for head, terms, variables, body in self.core.axioms
+        )
+
+    def _literals(
+        self, described: Iterable[tuple[int | None, bool, list[int]]]
+    ) -> tuple[SchemaLiteral, ...]:
+        return tuple(
+            SchemaLiteral(
+                "=" if predicate is None else self.predicate_names[predicate],
+                self._terms(terms),
+                negated,
+            )
+            for predicate, negated, terms in described
+        )
+
+    def _terms(self, codes: Iterable[int]) -> tuple[int | str, ...]:
+        names = tuple(self.constants)
+        return tuple(code if code >= 0 else names[-1 - code] for code in codes)
+
+    def is_subtype(self, name: str, super_type: str) -> bool:
+        """Return whether every object of type `name` is one of type `super_type`."""
+        current: str | None = name
+        while current is not None and current != super_type:
+            current = self._parents[current]
+        return current is not None
+
+    def __repr__(self) -> str:
+        predicates = _count(len(self.predicates), "predicate")
+        return f"Domain({self.name!r}, {predicates}, {_count(len(self.actions), 'action')})"
+
+    def __copy__(self) -> Domain:
+        return self  # immutable
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Domain:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        _unpickled[self._source] = self
+        return _unpickle_domain, (self._source,)
+
+
+class Task:
+    """A PDDL problem of a domain; `Domain.read_task` and `Domain.parse_task` make them.
+
+    `objects` maps the objects (with the domain's constants) to their types, `goals` holds the
+    conjuncts of the goal as PDDL text, and `warnings` what the parser noticed.
+    """
+
+    def __init__(
+        self, domain: Domain, core: _core.Task, warnings: tuple[Diagnostic, ...], source: _Source
+    ) -> None:
+        self.domain = domain
+        self.core = core
+        self.warnings = warnings
+        self.name: str = core.name
+        self.objects = {name: domain.types[type_].name for name, type_ in core.objects}
+        self.object_names = tuple(self.objects)
+        self.object_ids = {name: i for i, name in enumerate(self.object_names)}
+        self.goals: tuple[str, ...] = tuple(map(_one_line, core.goals))
+        self.minimises_cost: bool = core.minimises_cost
+        self._source = source
+
+    @property
+    def initial(self) -> State:
+        """The initial state."""
+        return State(self, self._initial)
+
+    @cached_property
+    def _initial(self) -> AtomIds:
+        # Not the state itself, which refers back to the task: without such a cycle, the memory of
+        # a large task is freed as soon as nobody refers to the task.
+        return self.core.initial()
+
+    @cached_property
+    def goal_atoms(self) -> tuple[Atom, ...]:
+        """Conjuncts of the goal that are atoms; other formulas are only among `goals`."""
+        matches = (goal for goal in self.goals if _GROUND.fullmatch(goal))
+        return tuple(atom for atom in map(Atom.parse, matches) if atom.name != "=")
+
+    @cached_property
+    def static_atoms(self) -> tuple[Atom, ...]:
+        """True atoms that no action changes."""
+        return tuple(self.decode_atom(*described) for described in self.core.static_atoms)
+
+    def state(self, atoms: Iterable[Atom | str]) -> State:
+        """Return the state in which exactly the given fluent atoms are true.
+
+        Atoms may be given as text. Raises UnknownNameError if no action changes atoms of that
+        form, or if the task lacks an object.
+
+        >>> task.state(["(at a)"]) == task.initial
+        True
+        """
+        fluents = {(p.name, p.arity): p.name for p in self.domain.predicates if p.fluent}
+        ids = set()
+        for atom in atoms:
+            name, arguments = _as_value(Atom, atom)
+            if (name, len(arguments)) not in fluents:
+                raise UnknownNameError(
+                    "no action changes an atom of the form "
+                    f"{Atom(name, tuple('?' for _ in arguments))}"
+                )
+            row = [self.object_id(argument) for argument in arguments]
+            ids.add(self.core.intern(self.domain.predicate_ids[name], row))
+        return State(self, np.array(sorted(ids), dtype=np.uint32))
+
+    def ids(self, state: State) -> AtomIds:
+        """Return the ids that this task gives to the atoms of a state, sorted.
+
+        States of another task with the same objects are translated atom by atom.
+        """
+        return state.ids if state.task is self else self.state(state.atoms).ids
+
+    def encode(self, actions: Iterable[Action | str]) -> list[tuple[int, list[int]]]:
+        """Translate ground actions into the core's schema and object ids.
+
+        Actions may be given as text. Raises UnknownNameError if the domain lacks the action or the
+        task lacks an object.
+
+        >>> task.encode(["(go a b)"])
+        [(0, [0, 1])]
+        """
+        codes = []
+        for action in actions:
+            name, arguments = _as_value(Action, action)
+            schema = self.domain.action_ids.get(name)
+            if schema is None:
+                raise UnknownNameError(f"domain '{self.domain.name}' has no action '{name}'")
+            arity = self.domain.actions[schema].arity
+            if len(arguments) != arity:
+                raise UnknownNameError(
+                    f"action '{name}' has {_count(arity, 'parameter')}, "
+                    f"but {Action(name, arguments)} has {len(arguments)}"
+                )
+            codes.append((schema, [self.object_id(argument) for argument in arguments]))
+        return codes
+
+    def decode(self, schema: int, objects: Sequence[int]) -> Action:
+        """Return the ground action with the core's schema and object ids.
+
+        >>> task.decode(0, [0, 1])
+        Action(name='go', arguments=('a', 'b'))
+        """
+        names = self.object_names
+        return Action(self.domain.actions[schema].name, tuple([names[i] for i in objects]))
+
+    def decode_atom(self, predicate: int, objects: Sequence[int]) -> Atom:
+        """Return the ground atom with the core's predicate and object ids."""
+        names = self.object_names
+        return Atom(self.domain.predicate_names[predicate], tuple([names[i] for i in objects]))
+
+    def object_id(self, name: str) -> int:
+        """Return the id of an object. Raises UnknownNameError if there is none of this name."""
+        try:
+            return self.object_ids[name]
+        except KeyError:
+            raise UnknownNameError(f"task '{self.name}' has no object '{name}'") from None
+
+    def __repr__(self) -> str:
+        sizes = f"{_count(len(self.objects), 'object')}, {_count(len(self.goals), 'goal')}"
+        return f"Task({self.name!r} of domain {self.domain.name!r}, {sizes})"
+
+    def __copy__(self) -> Task:
+        return self  # immutable
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Task:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        _unpickled[self.domain, self._source] = self
+        return _unpickle_task, (self.domain, self._source)
+
+
+_GROUND = re.compile(r"\s*\(\s*([^\s();]+(?:\s+[^\s();]+)*)\s*\)\s*")
+_MOST_SHOWN = 10  # atoms in the repr of a state
+
+
+def _as_value(kind: type[_Value], value: _Value | str) -> _Value:
+    return kind.parse(value) if isinstance(value, str) else value
+
+
+# --- Pickling ------------------------------------------------------------------------------
+# Domains and tasks are pickled as the PDDL text that they were read from. Policies and tasks have
+# to agree in their domain, states in their task, so each text becomes one object, however often it
+# is unpickled.
+
+_unpickled: WeakValueDictionary[Hashable, Domain | Task] = WeakValueDictionary()
+
+
+def _unpickle_domain(source: _Source) -> Domain:
+    domain = _unpickled.get(source)
+    if domain is None:
+        domain = _unpickled.setdefault(source, Domain.parse(*source))
+    assert isinstance(domain, Domain)
+    return domain
+
+
+def _unpickle_task(domain: Domain, source: _Source) -> Task:
+    task = _unpickled.get((domain, source))
+    if task is None:
+        task = _unpickled.setdefault((domain, source), domain.parse_task(*source))
+    assert isinstance(task, Task)
+    return task
+
+
+def _unpickle_state(task: Task, atoms: tuple[Atom, ...]) -> State:
+    return task.state(atoms)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _one_line(formula: str) -> str:
+    """A formula without its comments and line breaks."""
+    lines = (line.partition(";")[0] for line in formula.splitlines())
+    return " ".join(" ".join(lines).split())

@@ -1,0 +1,1 @@
+"""Policies, walks through states, and executions."""

@@ -1,0 +1,90 @@
+"""Results as Downward Lab keeps them: one JSON object, run → properties."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from planlog.experiment.records import Record, Status
+from planlog.report.metrics import (
+    Comparison,
+    TaskRuns,
+    agility,
+    cost_of,
+    is_solved,
+    quality,
+    seconds_to_plan,
+)
+
+# Lab's words for Fast Downward's exit codes.
+_ERRORS = {
+    Status.SOLVED: "success",
+    Status.UNSOLVABLE: "search-unsolvable",
+    Status.NO_PLAN: "search-unsolvable-incomplete",
+    Status.TIME: "search-out-of-time",
+    Status.MEMORY: "search-out-of-memory",
+    Status.INVALID: "unexplained-invalid-plan",
+    Status.FAILED: "search-critical-error",
+}
+
+
+def render(comparison: Comparison) -> str:
+    """The file `properties`. Trainings are no runs of a planner and are not in it."""
+    runs = {"-".join(run["id"]): run for run in _runs(comparison)}
+    # A line for each run.
+    lines = (f"{json.dumps(name)}: {json.dumps(runs[name])}" for name in sorted(runs))
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _runs(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    for domain in comparison.domains:
+        for task in comparison.tasks[domain]:
+            for runs in task.runs.values():
+                for run in runs:
+                    yield _properties(task, run)
+
+
+def _properties(task: TaskRuns, run: Record) -> dict[str, Any]:
+    # Lab knows no seeds and no splits: there is one run for each algorithm, domain and problem.
+    algorithm = run.planner if run.seed is None else f"{run.planner}-seed{run.seed}"
+    problem = f"{run.split}-{run.task}.pddl" if run.split else f"{run.task}.pddl"
+    solved = is_solved(run)
+    properties: dict[str, Any] = {
+        "id": [algorithm, run.domain, problem],
+        "run_dir": run.run,
+        "algorithm": algorithm,
+        "domain": run.domain,
+        "problem": problem,
+        "planner": run.planner,
+        "seed": run.seed,
+        "split": run.split,
+        "objects": run.objects,
+        "coverage": int(solved),
+        "unsolvable": int(run.status is Status.UNSOLVABLE),
+        "error": _ERRORS[run.status],
+        # As Lab has it: in seconds, and in KiB.
+        "cpu_time": run.cpu_seconds,
+        "wall_clock_time": run.seconds,
+        "raw_memory": run.memory // 1024,
+        "node": (run.details.get("machine") or {}).get("name"),
+        "lower_bound": run.lower_bound,
+        "score_quality": 0.0,
+        "score_agile": 0.0,
+    }
+    if solved:
+        assert task.best is not None
+        properties |= {
+            "cost": cost_of(run),
+            "cost:all": [cost for cost, _ in run.plans] or [cost_of(run)],
+            "plan_length": run.length,
+            "proved_optimal": int(run.optimal),
+            "total_time": run.seconds,
+            "memory": run.memory // 1024,
+            "first_plan_time": seconds_to_plan(run),
+            "score_quality": quality(task.best, cost_of(run)),
+            "score_agile": agility(seconds_to_plan(run)),
+        }
+    if run.message:
+        properties["message"] = run.message
+    return {key: value for key, value in properties.items() if value is not None}

@@ -1,0 +1,1 @@
+"""Search for shorter plans around a policy."""

@@ -1,0 +1,1 @@
+"""State spaces of small tasks: goal distances, optimal actions, labels."""

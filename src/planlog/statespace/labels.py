@@ -1,0 +1,89 @@
+"""Training labels: optimal actions of the states of a space, and those that a policy derives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from planlog.pddl.task import Task
+from planlog.policy.policy import Policy
+from planlog.statespace.space import (
+    DEFAULT_LIMIT,
+    Derived,
+    OnProgress,
+    StateSpace,
+    derive,
+    expand_all,
+)
+
+# The paper's limits of the training data: tasks, and labelled states for each domain.
+PAPER_TASKS = 25
+PAPER_STATES = {"blocksworld": 26_000, "ferry": 11_000, "rover": 15_000, "satellite": 19_000}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels of the non-goal states of a space from which a goal is reachable.
+
+    The applicable actions of `states[i]` are the entries `offsets[i]` to `offsets[i + 1]` of the
+    other arrays.
+    """
+
+    space: StateSpace
+    states: npt.NDArray[np.uint32]  # (labelled states,): their numbers in the space
+    offsets: npt.NDArray[np.uint32]  # (labelled states + 1,)
+    actions: npt.NDArray[np.uint32]  # (labels,): for `space.action`
+    optimal: npt.NDArray[np.bool_]  # (labels,): is the first action of a shortest plan
+    derived: npt.NDArray[np.bool_]  # (labels,): is allowed by the policy
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+
+def label(space: StateSpace, policy: Policy, derived: Derived | None = None) -> Labels:
+    """Label a state space of all applicable actions.
+
+    Evaluates the policy unless `derived` holds its actions already. In an incomplete space, only
+    states with a known goal distance are labelled.
+    """
+    derived = derived or derive(space, policy)
+    labelled = space.goal_distances[: space.expanded] > 0
+    counts = np.diff(space.offsets)[labelled]
+    chosen = labelled[space.graph.sources]
+    return Labels(
+        space=space,
+        states=np.flatnonzero(labelled).astype(np.uint32),
+        offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.uint32),
+        actions=space.actions[chosen],
+        optimal=space.optimal[chosen],
+        derived=derived.mask[chosen],
+    )
+
+
+def select_training(
+    tasks: Iterable[Task],
+    *,
+    limit: int = DEFAULT_LIMIT,
+    max_tasks: int | None = PAPER_TASKS,
+    max_states: int | None = None,
+    workers: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> list[StateSpace]:
+    """Expand tasks and return the state spaces to learn from, selected as in the paper.
+
+    Takes tasks with fewer than `limit` states in their order, up to `max_tasks`. Skips a task that
+    would raise the number of labelled states above `max_states` (in the paper: PAPER_STATES).
+    """
+    chosen: list[StateSpace] = []
+    total = 0
+    spaces = expand_all(tasks, limit=limit - 1, workers=workers, on_progress=on_progress)
+    while (max_tasks is None or len(chosen) < max_tasks) and (space := next(spaces, None)):
+        labelled = int(np.count_nonzero(space.goal_distances > 0))
+        if space.complete and (max_states is None or total + labelled <= max_states):
+            chosen.append(space)
+            total += labelled
+    spaces.close()
+    return chosen

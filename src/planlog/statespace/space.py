@@ -1,0 +1,239 @@
+"""State spaces: breadth-first expansion of a task, with exact goal distances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from planlog import _core
+from planlog.parallel import CheckCancelled, map_in_order
+from planlog.pddl.task import Action, State, Task
+from planlog.policy.policy import Policy
+from planlog.statespace.graph import NOT_REACHED, Graph
+
+DEFAULT_LIMIT = 10_000
+
+# Special values of goal distances.
+DEAD_END = -1
+UNKNOWN = -2
+
+# Number of states expanded between two progress reports and checks for signals.
+_CHUNK = 500
+
+# Called regularly with the number of states found (or evaluated) so far.
+OnProgress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class RuleCounts:
+    """Firing counts of rules over non-goal states, in the order of the rule file.
+
+    `states` (rules,) counts states in which a rule fires, `derivations` (rules,) substitutions.
+    """
+
+    states: npt.NDArray[np.int64]
+    derivations: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class StateSpace:
+    """The states that a policy's actions reach, numbered breadth-first from the start, 0.
+
+    The first `expanded` states have their transitions: those of state s are `offsets[s]` to
+    `offsets[s + 1]`, ordered by schema and arguments. The first `visited` ones, which are these
+    and perhaps some more, are known to be goals or not. The others were only seen.
+    """
+
+    task: Task
+    core: _core.StateSpace
+    depths: npt.NDArray[np.uint32]  # (states,): least number of actions from the start
+    visited: int
+    goal: npt.NDArray[np.bool_]  # (states,): is a goal; False for states that were only seen
+    offsets: npt.NDArray[np.uint32]  # (expanded + 1,)
+    successors: npt.NDArray[np.uint32]  # (transitions,)
+    actions: npt.NDArray[np.uint32]  # (transitions,): see `action`
+    rules: RuleCounts  # of the policy, over the expanded states that are no goals
+
+    def __len__(self) -> int:
+        return len(self.depths)
+
+    def __repr__(self) -> str:
+        seen = "" if self.complete else f", {self.expanded} expanded"
+        return f"StateSpace({self.task.name!r}, {len(self)} states{seen})"
+
+    @property
+    def expanded(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def complete(self) -> bool:
+        """Whether all reachable states are expanded."""
+        return self.expanded == len(self)
+
+    def state(self, number: int) -> State:
+        """Return a state by its number."""
+        bits = np.unpackbits(self._bits[number].view(np.uint8), bitorder="little")
+        return State(self.task, np.sort(self._atoms[np.flatnonzero(bits)]))
+
+    def action(self, number: int) -> Action:
+        """Return a ground action by its number in `actions`."""
+        return self.task.decode(*self.core.action(number))
+
+    def transitions(self, state: int) -> range:
+        """Return the numbers of a state's transitions; none if the state is not expanded."""
+        if state >= self.expanded:
+            return range(0)
+        return range(int(self.offsets[state]), int(self.offsets[state + 1]))
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph of states and transitions."""
+        return Graph.of(len(self), self.offsets, self.successors)
+
+    @cached_property
+    def goal_distances(self) -> npt.NDArray[np.int32]:
+        """The least number of actions from each state to a goal (h*): (states,).
+
+        DEAD_END marks states from which no goal is reachable. In an incomplete space, UNKNOWN
+        marks states whose distance or optimal actions the explored part does not determine; all
+        other values are exact.
+        """
+        backwards = self.graph.reverse
+        distances = backwards.distances(np.flatnonzero(self.goal))
+        if self.complete:
+            distances[distances == NOT_REACHED] = DEAD_END
+            return distances
+        # Up to this depth all goals are known, and all transitions lead there that there are.
+        # So a way to a goal within it is known with all others of the same length, as are all
+        # ways from a state that never leads to one that is not expanded.
+        horizon = int(self.depths[self.expanded])
+        if self.visited < len(self):
+            horizon = min(horizon, int(self.depths[self.visited]) - 1)
+        is_near = (distances >= 0) & (self.depths.astype(np.int64) + distances <= horizon)
+        outside = np.arange(self.expanded, len(self), dtype=np.uint32)
+        leads_outside = backwards.distances(outside) != NOT_REACHED
+        distances[distances == NOT_REACHED] = DEAD_END
+        distances[leads_outside & ~is_near & ~self.goal] = UNKNOWN
+        return distances
+
+    @cached_property
+    def optimal(self) -> npt.NDArray[np.bool_]:
+        """Whether each transition leads one action nearer to the goal: (transitions,).
+
+        Known for those that leave states whose goal distance is known.
+        """
+        before = self.goal_distances[self.graph.sources]
+        after = self.goal_distances[self.successors]
+        optimal: npt.NDArray[np.bool_] = (after >= 0) & (after == before - 1)
+        return optimal
+
+    @cached_property
+    def _bits(self) -> npt.NDArray[np.uint64]:
+        return self.core.bits
+
+    @cached_property
+    def _atoms(self) -> npt.NDArray[np.uint32]:
+        return self.core.atoms
+
+
+def expand(
+    task: Task,
+    policy: Policy | None = None,
+    *,
+    start: State | None = None,
+    limit: int = DEFAULT_LIMIT,
+    through_goals: bool | None = None,
+    stop_at_goal: bool = False,
+    on_progress: OnProgress | None = None,
+) -> StateSpace:
+    """Expand the state space of a task breadth-first, up to `limit` states.
+
+    The space starts at the initial state or at `start`. Without a policy it contains all reachable
+    states. With one it contains the states that the policy's actions reach; goal states are not
+    expanded, since an execution ends there, unless `through_goals` is set. `stop_at_goal` stops at
+    the depth of the nearest goal, which is enough for the goal distance of the start and its
+    optimal actions. Goal distances count actions, even if the task gives them costs.
+    """
+    if policy is not None:
+        policy.check_task(task)
+    if through_goals is None:
+        through_goals = policy is None
+    chosen = policy or Policy.applicable(task.domain)
+    atoms = task.ids(task.initial if start is None else start)
+    core = _core.StateSpace(task.core, chosen.core, atoms, limit, through_goals, stop_at_goal)
+    while core.advance(_CHUNK):
+        if on_progress:
+            on_progress(len(core))
+    return StateSpace(
+        task=task,
+        core=core,
+        depths=core.depths,
+        visited=core.visited,
+        goal=core.goals.view(np.bool_),
+        offsets=core.offsets,
+        successors=core.successors,
+        actions=core.actions,
+        rules=_rule_counts(chosen, core.rules),
+    )
+
+
+def expand_all(
+    tasks: Iterable[Task],
+    policy: Policy | None = None,
+    *,
+    limit: int = DEFAULT_LIMIT,
+    workers: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Generator[StateSpace, None, None]:
+    """Yield the state spaces of many tasks in their order, expanded by `workers` threads.
+
+    By default there is one thread for each processor. Tasks are read only as far ahead as the
+    threads need.
+    """
+    total = 0
+
+    def run(task: Task, check_cancelled: CheckCancelled) -> StateSpace:
+        return expand(task, policy, limit=limit, on_progress=lambda _: check_cancelled())
+
+    for space in map_in_order(run, tasks, workers):
+        total += len(space)
+        if on_progress:
+            on_progress(total)
+        yield space
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Actions that a policy derives in the states of a space.
+
+    `mask` (transitions,) is true where the policy derives the action; it is false in goal states,
+    where the policy is not evaluated.
+    """
+
+    mask: npt.NDArray[np.bool_]
+    rules: RuleCounts
+
+
+def derive(space: StateSpace, policy: Policy, *, on_progress: OnProgress | None = None) -> Derived:
+    """Evaluate a policy in all expanded non-goal states of a space."""
+    policy.check_task(space.task)
+    core = _core.Derivation(space.core, policy.core)
+    done = 0
+    while core.advance(_CHUNK):
+        done += _CHUNK
+        if on_progress:
+            on_progress(done)
+    return Derived(core.derived.view(np.bool_), _rule_counts(policy, core.rules))
+
+
+def _rule_counts(policy: Policy, counts: tuple[list[int], list[int]]) -> RuleCounts:
+    """Select the counts of the rule file's rules from those of all rules of the core."""
+    numbers = list(policy.rule_numbers)
+    states, derivations = (np.array(c, dtype=np.int64) for c in counts)
+    if len(states) == 0:  # there was no state to ask in
+        states = derivations = np.zeros(max(numbers, default=-1) + 1, dtype=np.int64)
+    return RuleCounts(states[numbers], derivations[numbers])

@@ -1,0 +1,197 @@
+"""Reading a domain file."""
+
+from __future__ import annotations
+
+from planlog.validation.conditions import And, Atom, Query, Variable, rules_of
+from planlog.validation.formulas import Reader, Scope, is_number
+from planlog.validation.model import Action, Cost, Domain, Effect, Types
+from planlog.validation.sexpr import Node, Source, read
+from planlog.validation.world import Stratum
+
+_UNSUPPORTED_EFFECTS = {"decrease", "assign", "scale-up", "scale-down"}
+
+
+def read_domain(source: Source) -> Domain:
+    domain = Domain()
+    _DomainReader(source, domain).read(read(source))
+    return domain
+
+
+class _DomainReader(Reader):
+    def __init__(self, source: Source, domain: Domain) -> None:
+        super().__init__(source, domain, domain.constants)
+        self.rule_nodes: list[Node] = []  # of each of domain.rules
+
+    def read(self, root: Node) -> None:
+        domain = self.domain
+        domain.name, sections = self.sections(root, "domain")
+        once = dict(sections)
+        self.read_types(once.get(":types", Node()))
+        for name, types, place in self.typed_list(once.get(":constants", Node()), 1):
+            node = once[":constants"]
+            if name in domain.constants:
+                self.fail(node, f"{name} is declared twice", place)
+            domain.constants[name] = self.only(self.known(types, node, place), node, place)
+        self.read_signatures(once.get(":predicates", Node()), domain.predicates)
+        self.read_signatures(once.get(":functions", Node()), domain.functions)
+        domain.functions.setdefault("total-cost", ())
+        for keyword, node in sections:
+            if keyword == ":derived":
+                self.read_rule(node)
+        known = (":requirements", ":types", ":constants", ":predicates", ":functions", ":derived")
+        for keyword, node in sections:
+            if keyword == ":action":
+                self.read_action(node)
+            elif keyword not in known:
+                self.fail(node, f"unknown section {keyword}", 0)
+        self.stratify()
+
+    def read_types(self, node: Node) -> None:
+        parents = self.domain.parents
+        for name, types, _ in self.typed_list(node, 1):
+            parents[name] = parents.get(name, ()) + types
+        for above in [t for types in parents.values() for t in types]:
+            parents.setdefault(above, ("object",))  # named only as a parent
+        parents["object"] = ()
+
+    def read_signatures(self, node: Node, into: dict[str, tuple[Types, ...]]) -> None:
+        places = iter(range(1, len(node)))
+        for i in places:
+            if node[0] == ":functions" and node[i] == "-":
+                if node[i + 1 : i + 2] != ["number"]:
+                    self.unsupported(node, "a function whose values are not numbers")
+                next(places)
+                continue
+            signature = self.part(node, i)
+            name = self.word(signature, 0)
+            if name in into:
+                self.fail(signature, f"{name} is declared twice", 0)
+            into[name] = tuple(
+                self.known(types, signature, place)
+                for _, types, place in self.typed_list(signature, 1)
+            )
+
+    def read_rule(self, node: Node) -> None:
+        """A `(:derived (head ?x - type ...) condition)`."""
+        if len(node) != 3:
+            self.fail(node, "expected '(:derived (PREDICATE VARIABLES) CONDITION)'")
+        scope = Scope({}, [0])
+        signature = self.part(node, 1)
+        name = self.word(signature, 0)
+        variables = self.variables(signature, scope, 1)
+        if name not in self.domain.predicates:
+            self.fail(signature, f"unknown predicate {name}", 0)
+        if len(variables) != (arity := len(self.domain.predicates[name])):
+            self.fail(signature, f"{name} has {arity} arguments, not {len(variables)}")
+        head = Atom(name, [v.slot for v in variables], [v.name for v in variables])
+        body = self.condition(self.part(node, 2), scope.extended(variables))
+        for rule in rules_of(head, variables, body, scope.counter[0]):
+            self.domain.rules.append(rule)
+            self.rule_nodes.append(node)
+
+    def read_action(self, node: Node) -> None:
+        name = self.word(node, 1)
+        if name in self.domain.actions:
+            self.fail(node, f"{name} is declared twice", 1)
+        fields: dict[str, Node] = {}
+        for i in range(2, len(node), 2):
+            keyword = self.word(node, i)
+            if keyword not in (":parameters", ":precondition", ":effect") or keyword in fields:
+                self.fail(node, f"unexpected {keyword} in action {name}", i)
+            if i + 1 == len(node):
+                self.fail(node, f"expected '(' after {keyword}", i)
+            fields[keyword] = self.part(node, i + 1)
+        scope = Scope({}, [0])
+        parameters = self.variables(fields.get(":parameters", Node()), scope)
+        scope = scope.extended(parameters)
+        precondition = self.condition(fields.get(":precondition", Node()), scope)
+        effects: list[Effect] = []
+        costs: list[Cost] = []
+        self.effect(fields.get(":effect", Node()), scope, [], And([]), effects, costs)
+        self.domain.actions[name] = Action(
+            name, tuple(parameters), precondition, tuple(effects), tuple(costs), scope.counter[0]
+        )
+
+    def effect(
+        self,
+        node: Node,
+        scope: Scope,
+        variables: list[Variable],
+        condition: And,
+        effects: list[Effect],
+        costs: list[Cost],
+    ) -> None:
+        """Collect the simple effects below the node, each with the conditions around it."""
+        if not node:
+            return
+        head = self.word(node, 0)
+        if head == "and":
+            for i in range(1, len(node)):
+                self.effect(self.part(node, i), scope, variables, condition, effects, costs)
+            return
+        if head == "forall":
+            more, inner = self.quantified(node, scope)
+            self.effect(self.part(node, 2), inner, variables + more, condition, effects, costs)
+            return
+        if head == "when":
+            self.check_arity(node, 2)
+            both = And([*condition.parts, self.condition(self.part(node, 1), scope)])
+            self.effect(self.part(node, 2), scope, variables, both, effects, costs)
+            return
+        query = Query(variables, condition) if variables or condition.parts else None
+        if head == "increase":
+            costs.append(Cost(query, self.amount(node, scope)))
+            return
+        if head in _UNSUPPORTED_EFFECTS and head not in self.domain.predicates:
+            self.unsupported(node, f"'{head}'")
+        adds = head != "not"
+        if not adds:
+            self.check_arity(node, 1)
+            node = self.part(node, 1)
+        atom = self.atom(node, scope)
+        if atom.predicate in self.domain.derived:
+            self.fail(node, f"{atom.predicate} is derived and cannot be changed by an effect", 0)
+        effects.append(Effect(query, atom, adds))
+
+    def amount(self, node: Node, scope: Scope) -> float | Atom:
+        """By how much `(increase (total-cost) amount)` increases."""
+        self.check_arity(node, 2)
+        if node[1] != ["total-cost"]:
+            self.unsupported(node, "a numeric effect other than on (total-cost)")
+        amount = node[2]
+        if isinstance(amount, str):
+            if not is_number(amount):
+                self.fail(node, "expected a number or a function", 2)
+            return float(amount)
+        name = self.word(amount, 0)
+        if name in ("+", "-", "*", "/", "total-cost"):
+            self.unsupported(amount, "a cost that is neither a number nor a static function")
+        if name not in self.domain.functions:
+            self.fail(amount, f"unknown function {name}", 0)
+        self.check_arity(amount, len(self.domain.functions[name]))
+        return Atom(name, *self.terms(amount, scope))
+
+    def stratify(self) -> None:
+        """Order the derived predicates so that each negates only lower ones."""
+        rules = self.domain.rules
+        level = dict.fromkeys(self.domain.derived, 0)
+        changed = True
+        while changed:
+            changed = False
+            for node, rule in zip(self.rule_nodes, rules, strict=True):
+                head = rule.head.predicate
+                for predicate, positive in rule.body.predicates():
+                    needed = level.get(predicate, -1) + (not positive)
+                    if level[head] < needed:
+                        if needed >= len(level):
+                            self.fail(node, f"{head} depends on its own negation")
+                        level[head] = needed
+                        changed = True
+        reads: dict[str, frozenset[str]] = {p: frozenset([p]) for p in self.domain.predicates}
+        for number in range(max(level.values(), default=-1) + 1):
+            here = frozenset(p for p, n in level.items() if n == number)
+            own = tuple(rule for rule in rules if rule.head.predicate in here)
+            used = {p for rule in own for p, _ in rule.body.predicates()} - here
+            below = frozenset().union(*(reads[p] for p in used))
+            reads.update(dict.fromkeys(here, below))
+            self.domain.strata.append(Stratum(here, own, below))

@@ -1,0 +1,206 @@
+"""Reading what domain and problem files share: typed lists, atoms and conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+from planlog.validation.conditions import (
+    And,
+    Atom,
+    Condition,
+    Equal,
+    Exists,
+    ForAll,
+    Imply,
+    Not,
+    Or,
+    Term,
+    Variable,
+)
+from planlog.validation.model import Domain, Types
+from planlog.validation.sexpr import Node, Source, show
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
+_UNSUPPORTED_SECTIONS = {":durative-action", ":process", ":event", ":constraints"}
+_UNSUPPORTED_CONDITIONS = {"<", ">", "<=", ">=", "preference", "always", "sometime", "within"}
+
+
+@dataclass
+class Scope:
+    """The variables that can be seen, and how many slots the whole action has used."""
+
+    variables: Mapping[str, int]
+    counter: list[int]
+
+    def extended(self, variables: Iterable[Variable]) -> Scope:
+        return Scope({**self.variables, **{v.name: v.slot for v in variables}}, self.counter)
+
+
+class Reader:
+    """What domain and problem files have in common."""
+
+    def __init__(self, source: Source, domain: Domain, objects: Mapping[str, object]) -> None:
+        self.source = source
+        self.domain = domain
+        self.objects = objects
+
+    def fail(self, node: Node, message: str, child: int | None = None) -> NoReturn:
+        self.source.fail(node, message, child)
+
+    def unsupported(self, node: Node, what: str) -> NoReturn:
+        self.source.fail(node, f"{what} is not supported", unsupported=True)
+
+    def sections(self, root: Node, kind: str) -> tuple[str, list[tuple[str, Node]]]:
+        """The name of the file's `(define (kind name) ...)`, and its keyword lists."""
+        if not root or root[0] != "define":
+            self.fail(root, "expected 'define'", 0)
+        header = root[1] if len(root) > 1 else root
+        if not isinstance(header, Node) or len(header) != 2 or header[0] != kind:
+            self.fail(root, f"expected '({kind} NAME)'", 1)
+        name = self.word(header, 1)
+        found: list[tuple[str, Node]] = []
+        for i in range(2, len(root)):
+            section = root[i]
+            if not isinstance(section, Node) or not section:
+                self.fail(root, "expected a section such as '(:init ...)'", i)
+            keyword = self.word(section, 0)
+            if keyword in _UNSUPPORTED_SECTIONS:
+                self.unsupported(section, keyword)
+            if keyword not in (":action", ":derived") and any(keyword == k for k, _ in found):
+                self.fail(section, f"a second {keyword}", 0)
+            found.append((keyword, section))
+        return name, found
+
+    def word(self, node: Node, child: int) -> str:
+        if child >= len(node):
+            self.fail(node, f"{show(node)[:40]} ends too early")
+        item = node[child]
+        if not isinstance(item, str):
+            self.fail(node, "expected a name", child)
+        return item
+
+    def typed_list(self, node: Node, first: int = 0) -> Iterator[tuple[str, Types, int]]:
+        """The names, types and places in `a b - t c - (either t u) d`."""
+        waiting: list[tuple[str, int]] = []
+        i = first
+        while i < len(node):
+            if node[i] != "-":
+                waiting.append((self.word(node, i), i))
+                i += 1
+                continue
+            if not waiting:
+                self.fail(node, "expected a name before '-'", i)
+            if i + 1 >= len(node):
+                self.fail(node, "expected a type after '-'", i)
+            after = node[i + 1]
+            types: Types
+            if isinstance(after, str):
+                types = (after,)
+            elif len(after) > 1 and after[0] == "either":
+                types = tuple(self.word(after, k) for k in range(1, len(after)))
+            else:
+                self.fail(node, "expected a type or '(either TYPE ...)'", i + 1)
+            for name, place in waiting:
+                yield name, types, place
+            waiting.clear()
+            i += 2
+        for name, place in waiting:
+            yield name, ("object",), place
+
+    def known(self, types: Types, node: Node, child: int) -> Types:
+        for name in types:
+            if name not in self.domain.parents:
+                self.fail(node, f"unknown type {name}", child)
+        return types
+
+    def only(self, types: Types, node: Node, child: int) -> str:
+        """The one type of an object."""
+        if len(types) > 1:
+            self.fail(node, "an object has one type; 'either' is for parameters", child)
+        return types[0]
+
+    def variables(self, node: Node, scope: Scope, first: int = 0) -> list[Variable]:
+        """A list of typed variables, each in a slot of its own."""
+        found: list[Variable] = []
+        for name, types, place in self.typed_list(node, first):
+            if not name.startswith("?"):
+                self.fail(node, f"expected a variable, not {name}", place)
+            if any(name == v.name for v in found):
+                self.fail(node, f"{name} is declared twice", place)
+            found.append(Variable(name, scope.counter[0], self.known(types, node, place)))
+            scope.counter[0] += 1
+        return found
+
+    def quantified(self, node: Node, scope: Scope) -> tuple[list[Variable], Scope]:
+        declared = node[1] if len(node) == 3 else None
+        if not isinstance(declared, Node):
+            self.fail(node, f"expected '({node[0]} (VARIABLES) ...)'")
+        variables = self.variables(declared, scope)
+        return variables, scope.extended(variables)
+
+    def part(self, node: Node, child: int) -> Node:
+        item = node[child]
+        if not isinstance(item, Node):
+            self.fail(node, f"expected '(', not {item}", child)
+        return item
+
+    def terms(self, node: Node, scope: Scope) -> tuple[list[Term], list[str]]:
+        """The arguments of an atom: variables in scope and known objects."""
+        names = [self.word(node, i) for i in range(1, len(node))]
+        terms: list[Term] = []
+        for i, name in enumerate(names, 1):
+            if name.startswith("?"):
+                if name not in scope.variables:
+                    self.fail(node, f"{name} is not a parameter here", i)
+                terms.append(scope.variables[name])
+            else:
+                if name not in self.objects:
+                    self.fail(node, f"unknown object {name}", i)
+                terms.append(name)
+        return terms, names
+
+    def atom(self, node: Node, scope: Scope) -> Atom:
+        predicate = self.word(node, 0)
+        if predicate not in self.domain.predicates:
+            self.fail(node, f"unknown predicate {predicate}", 0)
+        self.check_arity(node, len(self.domain.predicates[predicate]))
+        return Atom(predicate, *self.terms(node, scope))
+
+    def check_arity(self, node: Node, arity: int) -> None:
+        if len(node) - 1 != arity:
+            self.fail(node, f"{node[0]} has {arity} arguments, not {len(node) - 1}")
+
+    def condition(self, node: Node, scope: Scope) -> Condition:
+        if not node:
+            return And([])
+        head = self.word(node, 0)
+        parts = range(1, len(node))
+        if head in ("and", "or"):
+            made = [self.condition(self.part(node, i), scope) for i in parts]
+            return And(made) if head == "and" else Or(made)
+        if head == "not":
+            self.check_arity(node, 1)
+            return Not(self.condition(self.part(node, 1), scope))
+        if head == "imply":
+            self.check_arity(node, 2)
+            premise, conclusion = (self.condition(self.part(node, i), scope) for i in parts)
+            return Imply(premise, conclusion)
+        if head in ("exists", "forall"):
+            variables, inner = self.quantified(node, scope)
+            body = self.condition(self.part(node, 2), inner)
+            return Exists(variables, body) if head == "exists" else ForAll(variables, body)
+        if head == "=":
+            self.check_arity(node, 2)
+            if any(isinstance(node[i], Node) or is_number(node[i]) for i in parts):
+                self.unsupported(node, "a numeric condition")
+            return Equal(*self.terms(node, scope))
+        if head in _UNSUPPORTED_CONDITIONS and head not in self.domain.predicates:
+            self.unsupported(node, f"'{head}'")
+        return self.atom(node, scope)
+
+
+def is_number(item: Node | str) -> bool:
+    return isinstance(item, str) and _NUMBER.fullmatch(item) is not None

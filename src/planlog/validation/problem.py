@@ -1,0 +1,119 @@
+"""Reading a problem file, most of which is its initial state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NoReturn
+
+from planlog.validation.formulas import Reader, Scope, is_number
+from planlog.validation.model import Domain, Problem
+from planlog.validation.sexpr import Node, Source, read
+from planlog.validation.world import Relation, Row
+
+
+def read_problem(source: Source, domain: Domain) -> Problem:
+    return _ProblemReader(source, domain, domain.constants).read(read(source))
+
+
+class _ProblemReader(Reader):
+    def read(self, root: Node) -> Problem:
+        _, sections = self.sections(root, "problem")
+        once = dict(sections)
+        known = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric")
+        for keyword, node in sections:
+            if keyword not in known:
+                self.fail(node, f"unknown section {keyword}", 0)
+        for keyword in (":domain", ":init", ":goal"):
+            if keyword not in once:
+                self.fail(root, f"{keyword} is missing")
+        goal = once[":goal"]
+        if len(goal) != 2:
+            self.fail(goal, "expected '(:goal CONDITION)'")
+        self.objects = objects = self.read_objects(once.get(":objects", Node()))
+        relations, values = self.read_init(once[":init"], objects)
+        scope = Scope({}, [0])
+        return Problem(
+            self.word(once[":domain"], 1),
+            objects,
+            relations,
+            values,
+            self.condition(self.part(goal, 1), scope),
+            scope.counter[0],
+            self.read_metric(once.get(":metric")),
+        )
+
+    def read_objects(self, node: Node) -> dict[str, frozenset[str]]:
+        declared: dict[str, str] = {}
+        for name, types, place in self.typed_list(node, 1):
+            own = self.only(self.known(types, node, place), node, place)
+            # Old tasks repeat the domain's constants among their objects.
+            if name in declared or self.domain.constants.get(name, own) != own:
+                self.fail(node, f"{name} is declared twice", place)
+            declared[name] = own
+        declared = {**self.domain.constants, **declared}
+        above = {own: self.domain.supertypes(own) for own in set(declared.values())}
+        return {name: above[own] for name, own in declared.items()}
+
+    def read_init(
+        self, node: Node, objects: Mapping[str, frozenset[str]]
+    ) -> tuple[dict[str, Relation], dict[tuple[str, Row], float]]:
+        allowed = {
+            name: [
+                {o for o, own in objects.items() if not own.isdisjoint(types)}
+                for types in signature
+            ]
+            for name, signature in self.domain.predicates.items()
+        }
+        rows: dict[str, list[Row]] = {name: [] for name in self.domain.predicates}
+        values: dict[tuple[str, Row], float] = {}
+        for i in range(1, len(node)):
+            fact = self.part(node, i)
+            predicate = self.word(fact, 0)
+            if predicate == "=":
+                self.read_value(fact, values)
+                continue
+            if predicate == "not" and predicate not in rows:
+                self.check_arity(fact, 1)
+                self.atom(self.part(fact, 1), Scope({}, [0]))  # checked; false anyway
+                continue
+            if predicate not in rows:
+                self.fail(fact, f"unknown predicate {predicate}", 0)
+            if predicate in self.domain.derived:
+                self.fail(fact, f"{predicate} is derived and cannot be initial", 0)
+            columns = allowed[predicate]
+            if len(fact) - 1 != len(columns):
+                self.check_arity(fact, len(columns))
+            row: list[str] = []
+            for argument, column in zip(fact[1:], columns, strict=True):
+                if not isinstance(argument, str) or argument not in column:
+                    self.bad_argument(fact, len(row) + 1)
+                row.append(argument)
+            rows[predicate].append(tuple(row))
+        return {name: Relation(own) for name, own in rows.items()}, values
+
+    def bad_argument(self, fact: Node, place: int) -> NoReturn:
+        name = self.word(fact, place)
+        if name not in self.objects:
+            self.fail(fact, f"unknown object {name}", place)
+        types = self.domain.predicates[self.word(fact, 0)][place - 1]
+        self.fail(fact, f"{name} is not of type {' or '.join(types)}", place)
+
+    def read_value(self, fact: Node, values: dict[tuple[str, Row], float]) -> None:
+        """A fact `(= (function objects) number)`."""
+        self.check_arity(fact, 2)
+        function = self.part(fact, 1)
+        name = self.word(function, 0)
+        if name not in self.domain.functions:
+            self.fail(function, f"unknown function {name}", 0)
+        self.check_arity(function, len(self.domain.functions[name]))
+        arguments, _ = self.terms(function, Scope({}, [0]))
+        if not is_number(fact[2]):
+            self.fail(fact, "expected a number", 2)
+        values[name, tuple(map(str, arguments))] = float(self.word(fact, 2))
+
+    def read_metric(self, node: Node | None) -> bool:
+        if node is None:
+            return False
+        if node[1:] == ["minimize", ["total-cost"]]:
+            return True
+        self.unsupported(node, "a metric other than 'minimize (total-cost)'")

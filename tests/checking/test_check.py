@@ -1,0 +1,714 @@
+"""The three properties on graphs: the states are nodes, so that a slow reference is easy to write.
+
+An edge of the graph is an action, and the policy allows some of the edges. So every graph with
+every choice of edges is a task with a policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planlog.checking import (
+    Counterexample,
+    Finding,
+    Property,
+    Reason,
+    Scope,
+    Share,
+    Stage,
+    Summary,
+    TaskReport,
+    Verdict,
+    check,
+    check_all,
+)
+from planlog.errors import RuleError
+from planlog.pddl.task import Action, Domain, Task
+from planlog.policy.policy import Policy
+from planlog.validation import validate
+from support.profiles import examples
+
+P1, P2, P3 = Property
+PROVED, REFUTED, UNDECIDED = Verdict
+
+GRAPH = """
+(define (domain graph)
+  (:requirements :strips :action-costs :disjunctive-preconditions :negative-preconditions)
+  (:predicates (at ?x) (edge ?x ?y) (allowed ?x ?y))
+  (:functions (total-cost) - number (toll ?x ?y) - number)
+  (:action go :parameters (?x ?y) :precondition (and (at ?x) (edge ?x ?y))
+    :effect (and (not (at ?x)) (at ?y) (increase (total-cost) (toll ?x ?y)))))
+"""
+DOMAIN = Domain.parse(GRAPH)
+RULES = """\
+permitted(X, Y) :- allowed(X, Y), at(X).
+go(X, Y) :- permitted(X, Y).
+go(X, X) :- allowed(X, X), at(X), not edge(X, X).
+"""
+POLICY = Policy.parse(RULES, DOMAIN)
+
+Edge = tuple[int, int]
+FAR = 10**9
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Start at node 0 and get to one of the targets."""
+
+    nodes: int
+    edges: frozenset[Edge]
+    allowed: frozenset[Edge]  # some of the edges
+    targets: frozenset[int]
+    priced: bool = False
+
+    @property
+    def text(self) -> str:
+        objects = " ".join(f"n{i}" for i in range(self.nodes))
+        facts = [f"(edge n{x} n{y})" for x, y in sorted(self.edges)]
+        facts += [f"(allowed n{x} n{y})" for x, y in sorted(self.allowed)]
+        facts += [f"(= (toll n{x} n{y}) {x + 0.5 * y})" for x, y in sorted(self.edges)]
+        goals = [f"(at n{i})" for i in sorted(self.targets)] or ["(edge n0 nowhere)"]
+        goal = goals[0] if len(goals) == 1 else f"(or {' '.join(goals)})"
+        metric = "(:metric minimize (total-cost))" if self.priced else ""
+        return f"""(define (problem p) (:domain graph) (:objects {objects} nowhere)
+          (:init (at n0) (= (total-cost) 0) {" ".join(facts)}) (:goal {goal}) {metric})"""
+
+    @property
+    def task(self) -> Task:
+        return DOMAIN.parse_task(self.text)
+
+    # --- the reference: everything by definition, nothing for speed ---
+
+    def derived(self, node: int) -> set[int]:
+        """Where an execution may go next; it ends in targets."""
+        return set() if node in self.targets else {y for x, y in self.allowed if x == node}
+
+    def applicable(self, node: int) -> set[int]:
+        return {y for x, y in self.edges if x == node}
+
+    def from_(self, node: int, policy: bool) -> dict[int, int]:
+        """Least numbers of steps from a node to the others."""
+        step = self.derived if policy else self.applicable
+        found, todo = {node: 0}, [node]
+        for at in todo:
+            for to in step(at):
+                if to not in found:
+                    found[to] = found[at] + 1
+                    todo.append(to)
+        return found
+
+    def cycle(self, node: int) -> int:
+        """The length of the shortest cycle of the policy through a node."""
+        return min(
+            (1 + self.from_(to, True).get(node, FAR) for to in self.derived(node)), default=FAR
+        )
+
+    def distance(self, node: int) -> int:
+        """h*."""
+        found = self.from_(node, False)
+        return min((found[target] for target in self.targets if target in found), default=FAR)
+
+    def optimal(self, node: int) -> set[int]:
+        here = self.distance(node)
+        return {to for to in self.applicable(node) if self.distance(to) == here - 1}
+
+    @cached_property
+    def reached(self) -> dict[int, int]:
+        return self.from_(0, True)
+
+    @cached_property
+    def whole(self) -> dict[int, int]:
+        return self.from_(0, False)
+
+    @cached_property
+    def solvable(self) -> set[int]:
+        """Without the targets."""
+        return {node for node in self.whole if 0 < self.distance(node) < FAR}
+
+    @cached_property
+    def stuck(self) -> set[int]:
+        return {n for n in self.reached if n not in self.targets and not self.derived(n)}
+
+    @cached_property
+    def failing(self) -> dict[Property, set[int]]:
+        return {
+            P1: {n for n in self.reached if not self.from_(n, True).keys() & self.targets},
+            P2: {n for n in self.reached if self.cycle(n) < FAR},
+            P3: {n for n in self.solvable if not self.derived(n) & self.optimal(n)},
+        }
+
+    @property
+    def weak(self) -> bool:
+        return bool(self.reached.keys() & self.targets)
+
+
+def graph(
+    edges: Iterable[Edge], targets: Iterable[int], forbidden: Iterable[Edge] = (), nodes: int = 0
+) -> Graph:
+    edges = frozenset(edges)
+    count = max(nodes, 1 + max((max(edge) for edge in edges), default=0))
+    return Graph(count, edges, edges - set(forbidden), frozenset(targets))
+
+
+@st.composite
+def graphs(draw: st.DrawFn, most: int = 8) -> Graph:
+    nodes = draw(st.integers(1, most))
+    node = st.integers(0, nodes - 1)
+    edges = draw(st.frozensets(st.tuples(node, node), max_size=3 * nodes))
+    allowed = edges
+    if edges:
+        allowed -= draw(st.frozensets(st.sampled_from(sorted(edges))))
+    targets = draw(st.frozensets(node, max_size=2))
+    priced = draw(st.booleans())
+    return Graph(nodes, edges, allowed, targets, priced)
+
+
+def go(*nodes: int) -> tuple[Action, ...]:
+    """The way through these nodes."""
+    return tuple(Action("go", (f"n{x}", f"n{y}")) for x, y in pairwise(nodes))
+
+
+def node_of(example: Counterexample) -> int:
+    ((_, name),) = (atom.strip("()").split() for atom in example.atoms)
+    return int(name[1:])
+
+
+def ends(actions: Iterable[Action]) -> set[int]:
+    return {int(action.arguments[1][1:]) for action in actions}
+
+
+def verdicts(report: TaskReport) -> tuple[Verdict, ...]:
+    return tuple(finding.verdict for finding in report.findings.values())
+
+
+def as_verdict(holds: bool) -> Verdict:
+    return PROVED if holds else REFUTED
+
+
+def inspect(world: Graph, finding: Finding) -> Counterexample:
+    """Whatever a counterexample says is true; it is returned for more questions."""
+    example = finding.counterexample
+    assert example is not None and finding.verdict is REFUTED
+    node = node_of(example)
+    assert node in world.failing[finding.property]
+
+    replayed = validate(GRAPH, world.text, example.plan_text, prefix=True)
+    assert replayed.valid and replayed.complete and replayed.warnings == ()  # the cost is right
+    assert replayed.steps == len(example.actions)
+    at, places = 0, [0]
+    for action in example.actions:
+        x, y = (int(name[1:]) for name in action.arguments)
+        assert x == at
+        if example.under_policy:
+            assert y in world.derived(x)
+        at = y
+        places.append(at)
+    assert places[len(example.trace)] == node
+    assert places[len(example.trace) + len(example.cycle)] == node
+    if example.ending is not None:
+        assert not world.derived(at)
+    shortest = (world.reached if example.under_policy else world.whole)[node]
+    assert len(example.trace) >= shortest
+    if example.shortest:
+        assert len(example.trace) == shortest
+
+    assert {status.text: status.holds for status in example.goals} == dict.fromkeys(
+        world.task.goals, node in world.targets
+    )
+    assert ends(example.derived) == world.derived(node)
+    distance = world.distance(node)
+    assert example.distance in (None, distance)
+    assert example.dead_end in (None, distance == FAR)
+    assert example.optimal is None or ends(example.optimal) == world.optimal(node)
+
+    if finding.property is P1:
+        stuck = node in world.stuck
+        assert example.reason is (Reason.NO_ACTION if stuck else Reason.TRAP)
+        if example.ending is not None:
+            assert (example.ending == ()) == stuck
+            last = ends(example.ending[-1:]) or {node}
+            assert last <= world.stuck
+    elif finding.property is P2:
+        assert example.reason is Reason.CYCLE and len(example.cycle) >= world.cycle(node)
+    else:
+        assert example.reason is Reason.LOST_OPTIMUM and example.optimal
+        assert not set(example.optimal) & set(example.derived)
+    return example
+
+
+# --- Each property violated, in the smallest way -------------------------------------------------
+
+
+def test_a_loop() -> None:
+    world = graph([(0, 1), (1, 2), (2, 1), (2, 3)], {3})
+    report = check(POLICY, world.task)
+    assert verdicts(report) == (PROVED, REFUTED, PROVED)
+    finding = report.findings[P2]
+    example = inspect(world, finding)
+    assert (example.trace, example.cycle) == (go(0, 1), go(1, 2, 1))
+    assert finding.failing == Share(2, 4)
+    assert (report.fond.weak, report.fond.strong_cyclic, report.fond.strong) == (
+        PROVED,
+        PROVED,
+        REFUTED,
+    )
+
+
+def test_an_action_that_changes_nothing_is_a_cycle() -> None:
+    world = graph([(0, 1), (1, 1), (1, 2)], {2})
+    report = check(POLICY, world.task)
+    assert verdicts(report) == (PROVED, REFUTED, PROVED)
+    example = inspect(world, report.findings[P2])
+    assert (example.trace, example.cycle) == (go(0, 1), go(1, 1))
+
+
+def test_cycles_behind_a_goal_do_not_matter() -> None:
+    world = graph([(0, 1), (1, 0), (1, 2)], {1})
+    assert verdicts(check(POLICY, world.task)) == (PROVED, PROVED, PROVED)
+
+
+def test_a_dead_end() -> None:
+    world = graph([(0, 1), (1, 2), (1, 3), (3, 4)], {2})
+    report = check(POLICY, world.task)
+    assert verdicts(report) == (REFUTED, PROVED, PROVED)
+    example = inspect(world, report.findings[P1])
+    assert example.trace == go(0, 1, 3)  # it is too late here, not only at the end
+    assert (example.reason, example.dead_end, example.optimal) == (Reason.TRAP, True, ())
+    assert example.ending == go(3, 4)
+    assert report.findings[P1].failing == Share(2, 5)
+    assert report.unsolvable is False
+
+
+# In a solvable state without a derived action, or from which none leads to the goal, optimal
+# actions are lost as well: there the first property does not fail alone.
+
+
+def test_a_missing_action() -> None:
+    world = graph([(0, 1), (1, 2), (0, 3), (3, 2)], {2}, forbidden=[(3, 2)])
+    report = check(POLICY, world.task)
+    assert verdicts(report) == (REFUTED, PROVED, REFUTED)
+    example = inspect(world, report.findings[P1])
+    assert example.trace == go(0, 3)
+    assert (example.reason, example.dead_end) == (Reason.NO_ACTION, False)
+    assert (example.derived, example.optimal, example.distance) == ((), go(3, 2), 1)
+    assert inspect(world, report.findings[P3]).trace == go(0, 3)
+
+
+def test_a_region_that_cannot_be_left() -> None:
+    world = graph([(0, 1), (0, 2), (2, 3), (3, 2)], {1})
+    report = check(POLICY, world.task)
+    assert verdicts(report) == (REFUTED, REFUTED, PROVED)
+    example = inspect(world, report.findings[P1])
+    assert (example.trace, example.reason, example.ending) == (go(0, 2), Reason.TRAP, None)
+
+
+def test_a_lost_optimum() -> None:
+    world = graph([(0, 1), (1, 2), (2, 3), (1, 3)], {3}, forbidden=[(1, 3)])
+    report = check(POLICY, world.task)
+    assert verdicts(report) == (PROVED, PROVED, REFUTED)
+    finding = report.findings[P3]
+    example = inspect(world, finding)
+    assert (example.trace, example.under_policy) == (go(0, 1), True)
+    assert (example.derived, example.optimal, example.distance) == (go(1, 2), go(1, 3), 1)
+    assert (finding.failing, finding.failing_reached) == (Share(1, 3), Share(1, 3))
+    assert finding.failing is not None and round(finding.failing.percent) == 33
+
+
+def test_a_lost_optimum_that_executions_do_not_meet() -> None:
+    world = graph([(0, 1), (0, 2), (2, 1)], {1}, forbidden=[(0, 2), (2, 1)])
+    finding = check(POLICY, world.task).findings[P3]
+    example = inspect(world, finding)
+    assert (example.trace, example.under_policy) == (go(0, 2), False)
+    assert (finding.failing, finding.failing_reached) == (Share(1, 2), Share(0, 1))
+
+
+def test_an_example_that_executions_meet_is_preferred() -> None:
+    """Though other actions lead to another one in fewer steps."""
+    world = graph(
+        [(0, 1), (1, 2), (2, 4), (2, 3), (3, 4), (0, 5), (5, 6), (6, 7), (7, 4)],
+        {4},
+        forbidden=[(2, 4), (0, 5), (5, 6)],
+    )
+    assert world.failing[P3] == {2, 5}
+    example = inspect(world, check(POLICY, world.task).findings[P3])
+    assert (example.trace, example.under_policy) == (go(0, 1, 2), True)
+
+
+def test_a_task_without_a_plan() -> None:
+    world = graph([(0, 1), (1, 0)], {2}, nodes=3)
+    report = check(POLICY, world.task)
+    assert verdicts(report) == (REFUTED, REFUTED, PROVED)
+    assert report.unsolvable is True
+    assert report.solvable == 0
+    assert report.fond.weak is REFUTED
+    assert inspect(world, report.findings[P1]).trace == ()
+
+
+def test_a_task_that_is_solved_at_once() -> None:
+    report = check(POLICY, graph([(0, 1), (1, 2), (2, 0)], {0}, forbidden=[(1, 2)]).task)
+    assert verdicts(report) == (PROVED, PROVED, REFUTED)  # the third is about all states
+    assert report.reached == 1
+    example = report.findings[P3].counterexample
+    assert example is not None and example.trace == go(0, 1) and not example.under_policy
+
+
+def test_the_nearest_example_is_the_one_that_the_policy_reaches_first() -> None:
+    """Not the one that other actions reach first: node 4."""
+    edges = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 4), (1, 5), (5, 6), (3, 7)]
+    world = graph(edges, {7}, forbidden=[(0, 4)])
+    assert world.failing[P1] == {4, 5, 6}
+    example = inspect(world, check(POLICY, world.task).findings[P1])
+    assert (example.trace, example.ending) == (go(0, 1, 5), go(5, 6))
+
+
+def test_the_nearest_end_is_told() -> None:
+    world = graph([(0, 1), (0, 2), (2, 3), (2, 4), (4, 5)], {1})
+    example = inspect(world, check(POLICY, world.task).findings[P1])
+    assert (example.trace, example.ending) == (go(0, 2), go(2, 3))
+
+
+def test_a_way_outside_of_what_was_explored_may_be_shorter() -> None:
+    """Node 5 is reached by 0-1-2-3-4-5, and by 0-6-8-5, where 8 has no room for its successors."""
+    edges = [*((0, i) for i in range(1, 7)), *((i, i + 1) for i in range(1, 5))]
+    edges += [(0, 7), (5, 7), (6, 8), (8, 5), (8, 9)]
+    world = graph(edges, {7}, forbidden=[(0, 2), (0, 3), (0, 4), (0, 5), (5, 7)])
+    finding = check(POLICY, world.task, limit=9, walks=0).findings[P3]
+    assert finding.scope is Scope.PART_OF_WHOLE
+    example = inspect(world, finding)
+    assert example.trace == go(0, 1, 2, 3, 4, 5) and not example.shortest
+
+
+# --- Any graph, any policy -----------------------------------------------------------------------
+
+
+@examples(300)
+@given(graphs())
+def test_everything_is_as_in_the_reference(world: Graph) -> None:
+    report = check(POLICY, world.task)
+    assert report.walks is None
+    assert report.whole == len(world.whole) and report.whole_complete
+    assert report.reached == len(world.reached) and report.reached_complete
+    at_target = world.whole.keys() & world.targets
+    assert report.solvable == len(world.solvable) + len(at_target)
+    assert report.unsolvable == (world.distance(0) == FAR)
+    for property, finding in report.findings.items():
+        failing = world.failing[property]
+        assert finding.verdict is as_verdict(not failing)
+        assert finding.scope is (Scope.WHOLE if property is P3 else Scope.REACHED)
+        among = len(world.solvable if property is P3 else world.reached)
+        assert finding.failing == Share(len(failing), among)
+        if failing:
+            example = inspect(world, finding)
+            depths = world.reached if failing & world.reached.keys() else world.whole
+            assert example.shortest and example.under_policy == (depths is world.reached)
+            assert len(example.trace) == min(depths[n] for n in failing if n in depths)
+            # All is known about the state.
+            node = node_of(example)
+            assert example.dead_end == (world.distance(node) == FAR)
+            assert example.optimal is not None
+            assert example.distance == (None if example.dead_end else world.distance(node))
+            if property is P1:
+                found = world.from_(node, True)
+                to_end = [found[end] for end in world.stuck if end in found]
+                assert (example.ending is None) == (not to_end)
+                assert example.ending is None or len(example.ending) == min(to_end)
+            if property is P2:
+                assert len(example.cycle) == world.cycle(node)
+        else:
+            assert finding.counterexample is None
+    met = {n for n in world.solvable if n in world.reached}
+    assert report.findings[P3].failing_reached == Share(len(met & world.failing[P3]), len(met))
+    fond = report.fond
+    assert fond.weak is as_verdict(world.weak)
+    assert fond.strong_cyclic is as_verdict(not world.failing[P1])
+    assert fond.strong is as_verdict(not world.failing[P1] | world.failing[P2])
+
+
+@examples(150)
+@given(graphs())
+def test_rules_and_choices_are_counted(world: Graph) -> None:
+    report = check(POLICY, world.task).rules
+    nodes = [n for n in world.whole if n not in world.targets]
+    derived = {n: world.derived(n) for n in nodes}
+    fired = sum(bool(to) for to in derived.values())
+    number = sum(map(len, derived.values()))
+    assert (report.scope, report.states) == (Scope.WHOLE, len(nodes))
+    permitted, going, never = report.rules
+    assert (permitted.states, permitted.derivations) == (fired, number)
+    assert (going.states, going.derivations) == (fired, number)
+    assert (going.text, going.line) == ("go(X, Y) :- permitted(X, Y).", 2)
+    assert not permitted.derives_action and going.derives_action
+    assert never in report.never_fired and (permitted in report.never_fired) == (not fired)
+
+    live = {n: derived[n] for n in world.solvable}
+    assert (report.live, report.actions) == (len(live), sum(map(len, live.values())))
+    assert report.choice == Share(sum(len(to) > 1 for to in live.values()), len(live))
+    mixed = [n for n, to in live.items() if to & world.optimal(n) and to - world.optimal(n)]
+    assert report.mixed == Share(len(mixed), len(live))
+
+
+@examples(150)
+@given(graphs())
+def test_the_policys_own_states_tell_the_same_about_it(world: Graph) -> None:
+    """Where the whole space is not asked for."""
+    report = check(POLICY, world.task, properties=(P1, P2))
+    assert report.whole is None and set(report.findings) == {P1, P2}
+    assert report.reached == len(world.reached) and report.reached_complete
+    assert report.unsolvable == (world.distance(0) == FAR)
+    for property, finding in report.findings.items():
+        failing = world.failing[property]
+        assert finding.verdict is as_verdict(not failing)
+        assert finding.failing == Share(len(failing), len(world.reached))
+        if failing:
+            example = inspect(world, finding)
+            assert len(example.trace) == min(world.reached[n] for n in failing)
+            assert example.dead_end is not None and example.optimal is not None  # looked up
+    rules = report.rules
+    nodes = [n for n in world.reached if n not in world.targets]
+    assert (rules.scope, rules.states, rules.mixed) == (Scope.REACHED, len(nodes), None)
+    assert rules.rules[1].derivations == sum(len(world.derived(n)) for n in nodes)
+
+
+@examples(300)
+@given(graphs(most=12), st.integers(1, 12), st.integers(0, 5), st.integers(0, 9))
+def test_what_is_said_within_a_limit_is_true(
+    world: Graph, limit: int, walks: int, seed: int
+) -> None:
+    report = check(POLICY, world.task, limit=limit, walks=walks, walk_steps=15, seed=seed)
+    for property, finding in report.findings.items():
+        failing = world.failing[property]
+        assert finding.verdict in (UNDECIDED, as_verdict(not failing))
+        if finding.verdict is REFUTED:
+            inspect(world, finding)
+        if finding.failing is not None:
+            assert finding.failing.number <= len(failing)
+        complete = report.whole_complete if property is P3 else report.reached_complete
+        if complete:
+            assert finding.verdict is not UNDECIDED
+            assert finding.states == len(world.whole if property is P3 else world.reached)
+        else:
+            assert finding.verdict is not PROVED
+    assert report.fond.weak in (UNDECIDED, as_verdict(world.weak))
+    assert report.fond.strong_cyclic is report.findings[P1].verdict
+    assert report.unsolvable in (None, world.distance(0) == FAR)
+    assert report.whole is not None and report.whole <= limit and report.reached <= limit
+    assert report.whole_complete == (len(world.whole) <= limit)
+    assert report.reached_complete == (len(world.reached) <= limit)
+    undecided = any(v is UNDECIDED for v in verdicts(report))
+    assert (report.walks is not None) or not (undecided and walks)
+
+
+@examples(100)
+@given(graphs(most=12), st.integers(1, 5), st.integers(0, 9))
+def test_the_seed_decides_all_about_walks(world: Graph, limit: int, seed: int) -> None:
+    task = world.task
+    first, second = (
+        check(POLICY, task, limit=limit, walks=3, walk_steps=10, seed=seed) for _ in range(2)
+    )
+    assert first == second
+
+
+# --- Beyond the limit ----------------------------------------------------------------------------
+
+LONG = 150  # nodes in a row, with a limit of 20 states
+
+
+def row(*more: Edge, forbidden: Iterable[Edge] = ()) -> Graph:
+    return graph([*((i, i + 1) for i in range(LONG)), *more], {LONG}, forbidden)
+
+
+def test_walks_that_find_nothing_leave_it_undecided() -> None:
+    report = check(POLICY, row().task, limit=20, walks=7)
+    assert verdicts(report) == (UNDECIDED, UNDECIDED, UNDECIDED)
+    assert {finding.scope for finding in report.findings.values()} == {
+        Scope.PART_OF_WHOLE,
+        Scope.PART_OF_REACHED,
+    }
+    assert all(finding.states == 20 for finding in report.findings.values())
+    walks = report.walks
+    assert walks is not None
+    assert (walks.walks, walks.steps, walks.states) == (7, 7 * LONG, LONG + 1)
+    assert (walks.solved, walks.stuck) == (7, 0)
+    assert walks.probes > 0
+    assert report.fond.weak is PROVED
+    assert report.unsolvable is False
+
+
+def test_walks_may_be_left_out() -> None:
+    report = check(POLICY, row().task, limit=20, walks=0)
+    assert report.walks is None
+    assert report.fond.weak is UNDECIDED
+    assert report.unsolvable is None
+
+
+def test_walks_find_a_state_without_an_action() -> None:
+    world = row((100, LONG + 1))
+    finding = check(POLICY, world.task, limit=20).findings[P1]
+    example = inspect(world, finding)
+    assert (finding.scope, finding.failing) == (Scope.WALKS, None)
+    assert (example.reason, example.dead_end) == (Reason.NO_ACTION, True)
+    assert len(example.trace) == 101 and not example.shortest
+
+
+def test_walks_find_where_a_trap_begins() -> None:
+    world = row(*((i, i + 1) for i in range(LONG + 1, LONG + 5)), (LONG + 5, LONG + 2))
+    world = graph([*world.edges, (100, LONG + 1)], {LONG})
+    report = check(POLICY, world.task, limit=20, properties=(P1,))
+    example = inspect(world, report.findings[P1])
+    assert node_of(example) == LONG + 1
+    assert (example.reason, example.ending) == (Reason.TRAP, None)
+    assert report.walks is not None and report.walks.probes > 0
+
+
+def test_walks_find_cycles_and_cut_loops_out_of_traces() -> None:
+    world = row((60, 50), (100, 95))
+    finding = check(POLICY, world.task, limit=20, properties=(P2,)).findings[P2]
+    example = inspect(world, finding)
+    assert (len(example.trace), len(example.cycle)) in {(50, 11), (95, 6)}
+    # These cycles can be left, so they are no traps.
+    assert check(POLICY, world.task, limit=20, properties=(P1,)).verdict is UNDECIDED
+
+    world = row((60, 50), (100, 95), (140, LONG + 1))
+    example = inspect(world, check(POLICY, world.task, limit=20, properties=(P1,)).findings[P1])
+    assert len(example.trace) == 141
+
+
+def test_walks_find_lost_optima_near_the_goal() -> None:
+    shortcut = (LONG - 8, LONG - 5)
+    world = row(shortcut, forbidden=[shortcut])
+    finding = check(POLICY, world.task, limit=20).findings[P3]
+    example = inspect(world, finding)
+    assert (example.distance, example.optimal) == (6, go(*shortcut))
+    assert len(example.trace) == LONG - 8
+
+
+def test_costs_of_long_traces() -> None:
+    world = row((100, LONG + 1))
+    world = Graph(world.nodes, world.edges, world.allowed, world.targets, priced=True)
+    example = inspect(world, check(POLICY, world.task, limit=20).findings[P1])
+    assert example.plan_text.splitlines()[-1].endswith("(general cost)")
+
+
+# --- What a person sees --------------------------------------------------------------------------
+
+LAMPS = """
+(define (domain lamps)
+  (:requirements :adl :derived-predicates)
+  (:predicates (on ?x) (wired ?x ?y) (lit ?x) (broken ?x))
+  (:derived (lit ?x) (or (on ?x) (exists (?y) (and (wired ?y ?x) (lit ?y)))))
+  (:action switch :parameters (?x) :precondition (not (on ?x)) :effect (on ?x)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("goal", "expected"),
+    [
+        ("(on a)", {"(on a)": False}),
+        ("(and (on a) (not (on b)))", {"(on a)": False, "(not (on b))": True}),
+        ("(and (lit d) (not (lit d)))", {"(lit d)": True, "(not (lit d))": False}),
+        (
+            "(and (on a) (wired c d) (not (wired d c)))",
+            {"(on a)": False, "(wired c d)": True, "(not (wired d c))": True},
+        ),
+        (
+            "(and (or (on a) (on b)) (exists (?x) (lit ?x)) (forall (?x) (lit ?x)))",
+            {
+                "(or (on a) (on b))": False,
+                "(exists (?x) (lit ?x))": True,
+                "(forall (?x) (lit ?x))": False,
+            },
+        ),
+    ],
+)
+def test_goals_are_told_with_their_status(goal: str, expected: dict[str, bool]) -> None:
+    domain = Domain.parse(LAMPS)
+    task = domain.parse_task(
+        f"""(define (problem p) (:domain lamps) (:objects a b c d)
+        (:init (on c) (wired c d)) (:goal {goal}))"""
+    )
+    policy = Policy.parse("switch(X) :- broken(X).", domain)
+    example = check(policy, task).findings[P1].counterexample
+    assert example is not None and example.trace == ()
+    assert example.atoms == ("(on c)",)
+    assert {status.text: status.holds for status in example.goals} == expected
+
+
+def test_all_applicable_actions_are_a_policy_too() -> None:
+    world = graph([(0, 1), (1, 0), (1, 2), (0, 2)], {2})
+    report = check(Policy.applicable(DOMAIN), world.task)
+    assert verdicts(report) == (PROVED, REFUTED, PROVED)
+    assert report.rules.rules == ()
+    assert report.rules.mixed == Share(2, 2)
+
+
+def test_rules_that_name_other_objects_are_an_error() -> None:
+    policy = Policy.parse("go(n0, elsewhere) :- at(n0).", DOMAIN)
+    for properties in ((P1,), (P3,), tuple(Property)):
+        with pytest.raises(RuleError, match="elsewhere"):
+            check(policy, graph([(0, 1)], {1}).task, properties=properties)
+
+
+def test_progress_is_told_and_an_interrupt_passes_through() -> None:
+    told: list[tuple[Stage, int]] = []
+    world = row()
+    check(POLICY, world.task, limit=20, walks=3, on_progress=lambda *x: told.append(x))
+    assert [done for stage, done in told if stage is Stage.WALKS] == [1, 2, 3]
+    for stop in (1, len(told)):
+
+        def interrupt(stage: Stage, done: int, calls: list[int] = [stop]) -> None:  # noqa: B006
+            calls[0] -= 1
+            if calls[0] == 0:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            check(POLICY, world.task, limit=20, walks=3, on_progress=interrupt)
+
+
+# --- Several tasks -------------------------------------------------------------------------------
+
+
+@examples(30)
+@given(st.lists(graphs(), max_size=6), st.integers(1, 3))
+def test_tasks_that_are_checked_at_once_get_the_same_reports(
+    worlds: list[Graph], workers: int
+) -> None:
+    tasks = [world.task for world in worlds]
+    together = check_all(POLICY, tasks, limit=4, walks=3, workers=workers)
+    assert list(together) == [check(POLICY, task, limit=4, walks=3) for task in tasks]
+
+
+@examples(100)
+@given(st.lists(st.tuples(graphs(), st.integers(1, 20)), min_size=1, max_size=4))
+def test_several_tasks_together(worlds: list[tuple[Graph, int]]) -> None:
+    reports = [check(POLICY, world.task, limit=limit, walks=2) for world, limit in worlds]
+    summary = Summary(tuple(reports))
+    for property in Property:
+        found = {report.findings[property].verdict for report in reports}
+        assert summary.verdict(property) is (
+            REFUTED if REFUTED in found else UNDECIDED if UNDECIDED in found else PROVED
+        )
+    assert summary.overall is Verdict.all_of(summary.verdict(p) for p in Property)
+    rules = summary.rules
+    assert [r.states for r in rules.rules] == [
+        sum(report.rules.rules[i].states for report in reports) for i in range(3)
+    ]
+    assert rules.live == sum(report.rules.live for report in reports)
+    assert rules.mixed is not None
+    assert rules.mixed.of == sum(r.rules.mixed.of for r in reports if r.rules.mixed)
+    scopes = {report.rules.scope for report in reports}
+    assert rules.scope is (scopes.pop() if len(scopes) == 1 else None)
+    known = [report for report in reports if report.whole_complete]
+    assert summary.fully_known == len(known)
+    shares = [report.findings[P3].failing for report in known]
+    assert summary.failing(P3).number == sum(share.number for share in shares if share)
+    assert summary.fond.strong_cyclic is summary.verdict(P1)
+    if all(report.whole_complete for report in reports):
+        assert summary.failing(P3).of == sum(len(world.solvable) for world, _ in worlds)
+        assert summary.states == sum(len(world.whole) for world, _ in worlds)

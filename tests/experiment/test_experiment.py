@@ -1,0 +1,591 @@
+"""`planlog experiment`: nothing is lost, nothing is done twice, and failures are results too."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from planlog import domains
+from planlog.cli import main
+from planlog.experiment import suite
+from planlog.experiment.configurations import Learned, Rules, Shipped
+from planlog.experiment.jobs import is_done, plan_jobs
+from planlog.experiment.process_limits import Limits
+from planlog.experiment.records import (
+    Family,
+    Record,
+    RecordFile,
+    ResultsError,
+    Status,
+    read_records,
+)
+from planlog.network.model_file import Model
+from planlog.report.metrics import compare
+from planlog.report.naming import planner_label
+from planlog.validation import validate_files
+from support.marked_processes import MARK, alive
+from support.waiting import wait_until
+
+
+@pytest.fixture(scope="module")
+def ipc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two domains in the way of the IPC, with tasks that take no time."""
+    folder = tmp_path_factory.mktemp("ipc")
+    sizes = {"blocksworld": {"blocks": 4}, "ferry": {"cars": 3, "locations": 3}}
+    for name, size in sizes.items():
+        place = folder / name
+        for split, seed, number in (("training", 1, 2), ("testing_easy", 2, 3)):
+            (place / split).mkdir(parents=True)
+            for file, text in domains.generate(name, seed=seed, count=number, sizes=size):
+                (place / split / file).write_text(text)
+        shutil.copy(domains.path(name) / "domain.pddl", place)
+    return folder
+
+
+QUICK = ("--layers", "1", "--widths", "2", "--settings", "default", "--planners", "none")
+
+
+def experiment(*arguments: str | Path) -> int:
+    return main(["experiment", *map(str, arguments)])
+
+
+def lines(folder: Path) -> list[dict]:
+    """Every record on the disk, also those that are there twice."""
+    files = sorted((folder / "records").glob("*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+# --- The whole way -----------------------------------------------------------------------
+
+
+def test_all_runs_are_done_and_recorded(ipc: Path, tmp_path: Path, capfd) -> None:
+    code = experiment(
+        "--tasks", ipc, "-o", tmp_path, *QUICK, "--seeds", "1", "--planners", "exact",
+        "--keep-plans", "--json",
+    )  # fmt: skip
+    answer = json.loads(capfd.readouterr().out)
+    assert code == 0
+    # For each domain: a training, its runs, the rules' and the exact method's.
+    assert answer["runs"] == 2 * (1 + 3 + 3 + 3)
+    assert answer["outcomes"] == {"solved": 18, "trained": 2}
+    records = list(read_records(tmp_path))
+    assert len({record.run for record in records}) == answer["runs"]
+    for record in records:
+        assert record.seconds > 0
+        assert record.cpu_seconds > 0
+        assert record.memory > 1_000_000
+        assert record.started
+        assert record.details["versions"]["planlog"]
+        assert len(record.details["hashes"]["domain"]) == 64
+        if record.status is Status.TRAINED:
+            assert record.training is not None
+            assert len(record.training["loss"]) == record.training["epochs"] + 1
+            assert len(record.training["objects"]) == len(record.training["tasks"]) == 2
+            continue
+        assert record.split == "easy"
+        assert record.length == record.cost
+        assert record.objects == {"blocksworld": 4, "ferry": 6}[record.domain]
+        assert [cost for cost, _ in record.plans] == [record.cost]
+        seed = "" if record.seed is None else f"-{record.seed}"
+        plan = (
+            tmp_path
+            / "plans"
+            / record.domain
+            / "easy"
+            / f"{record.task}-{record.planner}{seed}.plan"
+        )
+        task = ipc / record.domain / "testing_easy" / f"{record.task}.pddl"
+        assert validate_files(ipc / record.domain / "domain.pddl", task, plan).cost == record.cost
+    optimal = {(r.domain, r.task): r.length for r in records if r.optimal}
+    assert len(optimal) == 6
+    assert all(r.length >= optimal[r.domain, r.task] for r in records if r.length is not None)
+    assert {r.seed for r in records if r.family is Family.RULES} == {0}
+
+
+def test_generated_tasks_are_kept_and_compared(tmp_path: Path, capfd) -> None:
+    arguments = ("-o", tmp_path, "--domains", "ferry", "--layers", "none", "--planners", "none",
+                 "--splits", "easy", "--count", "2", "--seeds", "1")  # fmt: skip
+    assert experiment(*arguments) == 0
+    first = (tmp_path / "tasks" / "ferry" / "easy" / "p02.pddl").read_text()
+    assert experiment(*arguments) == 0
+    assert (tmp_path / "tasks" / "ferry" / "easy" / "p02.pddl").read_text() == first
+    assert "0 of them now" in capfd.readouterr().out
+    assert len(lines(tmp_path)) == 2
+    assert experiment(*arguments, "--task-seed", "1") == 31
+    assert "another content" in capfd.readouterr().err
+
+
+def test_more_can_be_added(ipc: Path, tmp_path: Path, capfd) -> None:
+    shared = ("--tasks", ipc, "-o", tmp_path, "--domains", "ferry", "--planners", "none")
+    assert experiment(*shared, "--layers", "none", "--seeds", "1") == 0
+    assert experiment(*shared, "--layers", "none", "--seeds", "3", "--shipped") == 0
+    counts = Counter((record["planner"], record.get("seed")) for record in lines(tmp_path))
+    assert counts == {("rules", 0): 3, ("rules", 1): 3, ("rules", 2): 3, ("shipped", None): 3}
+    commands = json.loads((tmp_path / "experiment.json").read_text())["commands"]
+    assert len(commands) == 2
+    assert commands[0]["machine"]["processors"] >= 1
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_plans_and_model(ipc: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        assert experiment("--tasks", ipc, "-o", tmp_path / name, "--domains", "blocksworld", *QUICK,
+                          "--seeds", "1", "--keep-plans") == 0  # fmt: skip
+    for plan in (tmp_path / "one" / "plans").rglob("*.plan"):
+        other = tmp_path / "two" / plan.relative_to(tmp_path / "one")
+        assert plan.read_bytes() == other.read_bytes()
+    runs = [{record["run"] for record in lines(tmp_path / name)} for name in ("one", "two")]
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.slow
+def test_settings_with_values_of_their_own(ipc: Path, tmp_path: Path) -> None:
+    text = "small+epochs=2+ensemble_size=2+derived_messages=yes"
+    assert experiment("--tasks", ipc, "-o", tmp_path, "--domains", "blocksworld", *QUICK,
+                      "--settings", text, "--seeds", "1", "--planners", "none") == 0  # fmt: skip
+    learned = [r for r in read_records(tmp_path) if r.planner != "rules"]
+    (training,) = [r.training for r in learned if r.status is Status.TRAINED]
+    assert training is not None
+    assert (training["epochs"], training["ensemble"]) == (2, [0, 1])
+    assert len({r.planner for r in learned}) == 1
+    assert learned[0].planner.endswith(text)
+    (file,) = (tmp_path / "models").rglob("*.safetensors")
+    assert Model.read(file).template.derived_messages
+
+
+def test_redundant_actions_are_eliminated(tmp_path: Path) -> None:
+    place = tmp_path / "ipc" / "rover"
+    (place / "testing_easy").mkdir(parents=True)
+    shutil.copy(domains.path("rover") / "domain.pddl", place)
+    sizes = {"rovers": 2, "waypoints": 6, "cameras": 6, "objectives": 6}
+    for file, text in domains.generate("rover", seed=1, count=2, sizes=sizes):
+        (place / "testing_easy" / file).write_text(text)
+    out = tmp_path / "out"
+    arguments = ("--tasks", place, "-o", out, "--layers", "none", "--planners", "none",
+                 "--seeds", "2", "--shipped", "--eliminate")  # fmt: skip
+    assert experiment(*arguments) == 0
+    records = {(r.planner, r.task, r.seed): r for r in read_records(out)}
+    assert Counter(planner for planner, _, _ in records) == {
+        "rules": 4, "rules-eliminated": 4, "shipped": 2, "shipped-eliminated": 2
+    }  # fmt: skip
+    saved = [
+        records[planner.removesuffix("-eliminated"), task, seed].cost - record.cost
+        for (planner, task, seed), record in records.items()
+        if planner.endswith("-eliminated")
+    ]
+    assert min(saved) >= 0
+    assert max(saved) > 0
+    labels = {p.name: planner_label(p) for p in compare(records.values()).planners}
+    assert labels == {
+        "rules": "rules alone",
+        "rules-eliminated": "rules, actions eliminated",
+        "shipped": "shipped model",
+        "shipped-eliminated": "shipped model, actions eliminated",
+    }
+
+
+@pytest.mark.slow
+def test_plans_are_improved_for_a_while(tmp_path: Path) -> None:
+    place = tmp_path / "ipc" / "blocksworld"
+    (place / "testing_easy").mkdir(parents=True)
+    shutil.copy(domains.path("blocksworld") / "domain.pddl", place)
+    for file, text in domains.generate("blocksworld", seed=3, count=2, sizes={"blocks": 12}):
+        (place / "testing_easy" / file).write_text(text)
+    out = tmp_path / "out"
+    arguments = ("--tasks", place, "-o", out, "--layers", "none", "--planners", "none",
+                 "--seeds", "2", "--shipped")  # fmt: skip
+    improving = ("--improve", "0.5", "--improve-rules", "--keep-plans")
+    assert experiment(*arguments, *improving) == 0
+    records = {(r.planner, r.task, r.seed): r for r in read_records(out)}
+    assert Counter(planner for planner, _, _ in records) == {
+        "rules": 4, "rules-0.5s": 4, "shipped": 2, "shipped-0.5s": 2
+    }  # fmt: skip
+    improved = 0
+    for (planner, task, seed), record in records.items():
+        if not planner.endswith("-0.5s"):
+            continue
+        first = records[planner.removesuffix("-0.5s"), task, seed]
+        costs, times = zip(*record.plans, strict=True)
+        # A search with a model begins with a plan of the rules.
+        assert costs[0] == first.cost or (planner.startswith("shipped") and costs[-1] <= first.cost)
+        assert list(costs) == sorted(set(costs), reverse=True)
+        assert list(times) == sorted(times)
+        assert times[-1] <= 0.5 <= record.seconds
+        assert costs[-1] == record.cost == record.length
+        assert record.family is not Family.RULES
+        assert record.details["configuration"]["seconds"] == 0.5
+        assert record.details["limits"]["seconds"] == 0.5
+        name = f"{task}-{planner}" + ("" if seed is None else f"-{seed}")
+        report = validate_files(
+            place / "domain.pddl",
+            place / "testing_easy" / f"{task}.pddl",
+            out / "plans" / "blocksworld" / "easy" / f"{name}.plan",
+        )
+        assert report.valid and report.cost == record.cost
+        improved += len(costs) > 1
+    assert improved >= 3
+    # The time is part of what is run.
+    before = len(lines(out))
+    assert experiment(*arguments, *improving) == 0
+    assert len(lines(out)) == before
+    assert experiment(*arguments, "--improve", "0.6") == 0
+    assert len(lines(out)) == before + 2
+
+
+# --- Failures ----------------------------------------------------------------------------
+
+
+def test_a_run_that_fails_is_a_record(ipc: Path, tmp_path: Path, capfd) -> None:
+    broken = tmp_path / "ipc"
+    shutil.copytree(ipc / "ferry", broken / "ferry")
+    task = broken / "ferry" / "testing_easy" / "p02.pddl"
+    good = task.read_text()
+    task.write_text(good.replace("(:init", "(:init (no-such-thing)"))
+    out = tmp_path / "out"
+    arguments = ("--tasks", broken, "-o", out, "--layers", "none", "--planners", "none")
+    assert experiment(*arguments) == 12
+    assert "no-such-thing" in capfd.readouterr().out
+    records = {(r.task, r.seed): r for r in read_records(out)}
+    assert [records["p02", seed].status for seed in range(3)] == [Status.FAILED] * 3
+    assert "p02.pddl:" in records["p02", 0].message
+    assert {r.status for (task, _), r in records.items() if task != "p02"} == {Status.SOLVED}
+    # A failure stays one until somebody asks; a task that has changed is another run.
+    assert experiment(*arguments) == 12
+    assert len(lines(out)) == 9
+    assert experiment(*arguments, "--retry-failed") == 12
+    assert len(lines(out)) == 12
+    task.write_text(good)
+    assert experiment(*arguments) == 0
+
+
+@pytest.mark.slow
+def test_limits_are_kept_and_larger_ones_try_again(ipc: Path, tmp_path: Path) -> None:
+    endless = tmp_path / "ipc" / "ferry"
+    shutil.copytree(ipc / "ferry", endless)
+    (endless / "policy.dl").write_text("sail(A, B) :- location(A), location(B).\n")
+    out = tmp_path / "out"
+    arguments = ("--tasks", endless, "-o", out, "--layers", "none", "--planners", "none",
+                 "--count", "1", "--seeds", "1")  # fmt: skip
+    assert experiment(*arguments, "--time-limit", "0.5") == 0
+    assert [record.status for record in read_records(out)] == [Status.TIME]
+    assert experiment(*arguments, "--time-limit", "0.4") == 0
+    assert len(lines(out)) == 1
+    assert experiment(*arguments, "--time-limit", "0.6") == 0
+    assert len(lines(out)) == 2
+    [record] = read_records(out)
+    assert record.details["limits"]["seconds"] == 0.6
+    assert experiment(*arguments, "--time-limit", "60", "--memory-limit", "1") == 0
+    [record] = read_records(out)
+    assert record.status is Status.MEMORY
+
+
+def test_the_death_of_a_worker_is_a_record(ipc: Path, tmp_path: Path) -> None:
+    """A planner that kills everything above it but the experiment."""
+    driver = tmp_path / "killer.py"
+    driver.write_text(
+        "import os, signal\n"
+        "def parent(pid):\n"
+        "    with open(f'/proc/{pid}/stat') as file:\n"
+        "        return int(file.read().rpartition(')')[2].split()[1])\n"
+        "def is_worker(pid):\n"
+        "    with open(f'/proc/{pid}/cmdline') as file:\n"
+        "        return 'planlog.experiment.worker' in file.read()\n"
+        "pid, workers = os.getpid(), []\n"
+        "while pid > 1:\n"
+        "    if is_worker(pid):\n"
+        "        workers.append(pid)\n"
+        "    pid = parent(pid)\n"
+        "for worker in reversed(workers):\n"
+        "    os.kill(worker, signal.SIGKILL)\n"
+    )
+    out = tmp_path / "out"
+    arguments = ("--tasks", ipc / "ferry", "-o", out, "--layers", "none", "--count", "1",
+                 "--planners", "scorpion", "--scorpion", driver, "--seeds", "1")  # fmt: skip
+    assert experiment(*arguments) == 12
+    statuses = {record.planner: record.status for record in read_records(out)}
+    assert statuses == {"rules": Status.SOLVED, "scorpion": Status.FAILED}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--layers", "one"], 36, "--layers"),
+        (["--widths", "0"], 36, "--widths"),
+        (["--settings", "best"], 36, "--settings"),
+        (["--settings", "default+epochs=0"], 36, "--settings: epochs and batch must be"),
+        (["--settings", "paper,small+rate=1"], 36, "--settings: there is no setting 'rate'"),
+        (["--planners", "lamma"], 36, "lama-first"),
+        (["--domains", "chess"], 31, "chess"),
+        (["--splits", "huge", "--planners", "none"], 31, "huge"),
+        (["--tasks", "nowhere"], 31, "nowhere"),
+        (["--planners", "scorpion"], 31, "SCORPION"),
+        (
+            ["--cluster", "tcp://127.0.0.1:9", "--domains", "ferry", "--planners", "none"],
+            31,
+            "Dask",
+        ),
+        (["--cluster", "tcp://127.0.0.1:9", "--workers", "2"], 36, "--workers"),
+        (["--improve-rules"], 36, "--improve has to say"),
+    ],
+)
+def test_mistakes_are_told(
+    arguments: list[str], code: int, message: str, tmp_path: Path, capfd, monkeypatch
+) -> None:
+    monkeypatch.delenv("SCORPION", raising=False)
+    assert experiment("-o", tmp_path, *arguments) == code
+    err = capfd.readouterr().err
+    assert message in err
+    assert "Traceback" not in err
+
+
+# --- Kills -------------------------------------------------------------------------------
+
+
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts an experiment, all of whose processes are marked with the test's folder; whatever a
+    test that fails leaves running ends with it."""
+
+    def run(*arguments: str | Path) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "planlog", "experiment", *map(str, arguments)]
+        marked = os.environ | {MARK: str(tmp_path)}
+        return subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=marked
+        )
+
+    yield run
+    for process in alive(str(tmp_path)):
+        os.kill(process, signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_kill_loses_nothing_and_repeats_nothing(ipc: Path, tmp_path: Path, start: Start) -> None:
+    """Killed again and again, with what it has written kept each time."""
+    out = tmp_path / "out"
+    arguments = ("--tasks", ipc / "ferry", "-o", out, *QUICK, "--seeds", "1")
+    rng = random.Random(0)
+    before: list[dict] = []
+    kills = 0
+    for _ in range(40):
+        process = start(*arguments)
+        # At some moment after the first new record; or when all is done.
+        wait_until(partial(is_further, process, out, len(before)))
+        time.sleep(rng.random() * 0.3)
+        process.send_signal(rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
+        code = process.wait()
+        assert wait_until(lambda: not alive(str(tmp_path))), "something is still running"
+        now = safe_lines(out)
+        assert all(record in now for record in before)
+        before = now
+        if code == 0:
+            break
+        kills += 1
+    assert kills >= 2
+    assert experiment(*arguments) == 0
+    counts = Counter(record["run"] for record in lines(out))
+    assert set(counts.values()) == {1}
+    assert len(counts) == 1 + 3 + 3
+    assert all(record in lines(out) for record in before)
+
+
+def is_further(process: subprocess.Popen[bytes], out: Path, records: int) -> bool:
+    return len(safe_lines(out)) > records or process.poll() is not None
+
+
+def safe_lines(folder: Path) -> list[dict]:
+    return lines(folder) if (folder / "records").exists() else []
+
+
+def test_ctrl_c_ends_everything_and_says_how_to_go_on(
+    ipc: Path, tmp_path: Path, start: Start
+) -> None:
+    endless = tmp_path / "ipc" / "ferry"
+    shutil.copytree(ipc / "ferry", endless)
+    (endless / "policy.dl").write_text("sail(A, B) :- location(A), location(B).\n")
+    out = tmp_path / "out"
+    process = start("--tasks", endless, "-o", out, "--layers", "none", "--planners", "none")
+    assert wait_until(lambda: len(alive(str(tmp_path))) >= 3)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"goes on" in err
+    assert b"Traceback" not in err
+    assert wait_until(lambda: not alive(str(tmp_path)), 5)
+
+
+# --- Records -----------------------------------------------------------------------------
+
+
+def record(run: str, started: str = "", **values) -> Record:
+    return Record(run, "ferry", "rules", Family.RULES, Status.SOLVED, started=started, **values)
+
+
+def test_records_are_read_as_they_were_written(tmp_path: Path) -> None:
+    written = [
+        record("a", "1", split="easy", task="p01", seed=0, length=3, cost=3.0, seconds=0.25,
+               plans=((4.0, 0.1), (3.0, 0.2)), details={"limits": {"seconds": None}}),
+        record("b", "2", message="ünïcode\nand lines", optimal=True, lower_bound=2.0),
+    ]  # fmt: skip
+    file = RecordFile(tmp_path / "records" / "w.jsonl")
+    for each in written:
+        file.add(each)
+    file.close()
+    assert list(read_records(tmp_path)) == written
+
+
+def test_a_line_that_was_cut_off_is_no_record(tmp_path: Path) -> None:
+    place = tmp_path / "records" / "w.jsonl"
+    file = RecordFile(place)
+    file.add(record("a"))
+    file.add(record("b"))
+    file.close()
+    whole = place.read_bytes()
+    for length in range(len(record("a").to_json()) + 1, len(whole)):
+        place.write_bytes(whole[:length])
+        file = RecordFile(place)
+        file.add(record("c"))
+        file.close()
+        found = [each.run for each in read_records(tmp_path)]
+        assert found in (["a", "c"], ["a", "b", "c"])  # the second if only the end of line is gone
+
+
+def test_of_two_records_of_a_run_the_later_counts(tmp_path: Path) -> None:
+    for name, started in (("z", "2026-01-01"), ("a", "2026-01-02")):
+        file = RecordFile(tmp_path / "records" / f"{name}.jsonl")
+        file.add(record("same", started))
+        file.close()
+    assert [each.started for each in read_records(tmp_path)] == ["2026-01-02"]
+
+
+def test_what_is_no_record_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ResultsError, match="no results"):
+        list(read_records(tmp_path))
+    (tmp_path / "records").mkdir()
+    for text in ("[]", '{"run": 3}', "hello", '{"run": "a", "family": "rules", "status": "?"}'):
+        (tmp_path / "records" / "w.jsonl").write_text(f"{text}\n")
+        with pytest.raises(ResultsError, match=r"w\.jsonl:1"):
+            list(read_records(tmp_path))
+
+
+# --- Jobs --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def jobs(ipc: Path, tmp_path: Path) -> Iterator[list]:
+    suites = suite.find(ipc, ["ferry"])
+    limits = Limits(10.0, 1000)
+    chosen = {"ferry": [Rules(), Learned(1, 8, "paper")]}
+    yield list(
+        plan_jobs(tmp_path, suites, chosen, seeds=2, plan_limits=limits, training_limits=limits)
+    )
+
+
+def test_jobs_have_numbers_of_their_own(jobs: list) -> None:
+    assert len({job.run for job in jobs}) == len(jobs) == 2 * 3 + 2 * (1 + 3)
+    trainings = {job.run: job for job in jobs if job.trains}
+    for job in jobs:
+        assert type(job).from_json(job.to_json()) == job
+        if job.planner != "rules" and not job.trains:
+            assert trainings[job.after].seed == job.seed
+
+
+def test_a_moved_folder_has_the_same_runs(ipc: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    shutil.copytree(ipc, moved)
+    limits = Limits()
+    numbers = []
+    for place in (ipc, moved):
+        suites = suite.find(place, ["ferry"])
+        jobs = plan_jobs(place, suites, {"ferry": [Rules(), Learned(1, 8, "paper")]}, seeds=1,
+                         plan_limits=limits, training_limits=limits)  # fmt: skip
+        numbers.append([job.run for job in jobs])
+    assert numbers[0] == numbers[1]
+
+
+def numbers(folder: Path, tasks: suite.Suite, *configurations) -> dict[tuple[str, str], str]:
+    """The runs of one seed, by planner and task."""
+    limits = Limits(10.0, 1000)
+    jobs = plan_jobs(folder, [tasks], {tasks.domain: configurations}, seeds=1, plan_limits=limits,
+                     training_limits=limits)  # fmt: skip
+    runs = [((job.planner, job.task), job.run) for job in jobs]
+    assert len(dict(runs)) == len(runs) == len({run for _, run in runs})
+    return dict(runs)
+
+
+def test_what_is_improved_needs_no_training_of_its_own(ipc: Path, tmp_path: Path) -> None:
+    [tasks] = suite.find(ipc, ["ferry"])
+    network = Learned(1, 8, "paper")
+    greedy = numbers(tmp_path, tasks, network)
+    alone = numbers(tmp_path, tasks, replace(network, seconds=10))
+    both = numbers(
+        tmp_path, tasks, network, replace(network, seconds=10), replace(network, eliminate=True)
+    )
+    name = "lrnn-1-8-paper"
+    assert {planner for planner, _ in both} == {name, f"{name}-10s", f"{name}-eliminated"}
+    assert both.items() >= greedy.items() | alone.items()
+    assert greedy[name, ""] == alone[name, ""]
+    assert len(both) == 1 + 3 * 3
+
+
+def test_another_shipped_model_is_another_run(ipc: Path, tmp_path: Path) -> None:
+    [tasks] = suite.find(ipc, ["ferry"])
+    assert tasks.model_file is not None
+    other = tmp_path / "model.safetensors"
+    other.write_bytes(tasks.model_file.read_bytes() + b"more")
+    chosen = (Rules(), Shipped(), Shipped(seconds=10))
+    before = numbers(tmp_path, tasks, *chosen)
+    after = numbers(tmp_path, replace(tasks, model_file=other), *chosen)
+    changed = {planner for planner, task in before if before[planner, task] != after[planner, task]}
+    assert changed == {"shipped", "shipped-10s"}
+
+
+def test_when_a_run_is_done(jobs: list, tmp_path: Path) -> None:
+    training = next(job for job in jobs if job.trains)
+    plan = jobs[0]
+    assert not is_done(plan, None, tmp_path)
+    assert is_done(plan, plan.record(Status.SOLVED), tmp_path)
+    assert is_done(plan, plan.record(Status.TIME), tmp_path)
+    assert is_done(plan, plan.record(Status.FAILED), tmp_path)
+    assert not is_done(plan, plan.record(Status.FAILED), tmp_path, retry_failed=True)
+    # The model of a training may have been thrown away.
+    assert not is_done(training, training.record(Status.TRAINED), tmp_path)
+    model = tmp_path / training.files.model
+    model.parent.mkdir(parents=True)
+    model.touch()
+    assert is_done(training, training.record(Status.TRAINED), tmp_path)
+
+
+# --- Suites ------------------------------------------------------------------------------
+
+
+def test_splits_are_found_in_all_layouts(ipc: Path, tmp_path: Path) -> None:
+    shutil.copytree(ipc / "ferry" / "training", tmp_path / "ferry" / "training" / "easy")
+    shutil.copytree(ipc / "ferry" / "testing_easy", tmp_path / "ferry" / "testing" / "hard")
+    shutil.copytree(ipc / "ferry" / "testing_easy", tmp_path / "ferry" / "testing_medium")
+    shutil.copy(ipc / "ferry" / "domain.pddl", tmp_path / "ferry")
+    [found] = suite.find(tmp_path)
+    assert len(found.training) == 2
+    assert Counter(test.split for test in found.tests) == {"hard": 3, "medium": 3}
+    assert found.policy_file == domains.policy_path("ferry")
+    [found] = suite.find(tmp_path / "ferry", splits=["hard"], count=2)
+    assert [(test.split, test.name) for test in found.tests] == [("hard", "p01"), ("hard", "p03")]
+    (tmp_path / "ferry" / "policy.dl").write_text("board(C, L) :- car(C).\n")
+    [found] = suite.find(tmp_path)
+    assert found.policy_file == tmp_path / "ferry" / "policy.dl"

@@ -1,0 +1,356 @@
+"""Metrics: cases computed by hand, and what must hold of all results."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planlog.experiment.records import Family, Record, Status
+from planlog.report.metrics import (
+    Grounds,
+    Planner,
+    Spread,
+    agility,
+    compare,
+    difficulty,
+    measure,
+    npli,
+    pli,
+    quality,
+)
+
+FAMILIES = {"rules": Family.RULES, "exact": Family.EXACT, "lama": Family.PLANNER}
+
+
+def run(
+    planner: str, task: str, length: int | None, seed: int | None = None, **more: Any
+) -> Record:
+    values = {"domain": "d", "split": "easy", "status": Status.SOLVED, **more}
+    if length is None:
+        values["status"] = more.get("status", Status.TIME)
+    elif "cost" not in more:
+        values["cost"] = float(length)
+    name = f"{values['domain']} {values['split']} {task} {planner} {seed}"
+    family = FAMILIES.get(planner, Family.LEARNED)
+    return Record(
+        name, planner=planner, family=family, task=task, length=length, seed=seed, **values
+    )
+
+
+def seeded(planner: str, task: str, lengths: Sequence[int | None], **more: Any) -> list[Record]:
+    return [run(planner, task, length, seed, **more) for seed, length in enumerate(lengths)]
+
+
+# By hand:        <BK>  x*   left out because
+#           p01    12    8
+#           p02     6    6   the rules are optimal
+#           p03     -    5   the rules have no plan with the third seed
+#           p04    20    ?   the optimum is not known (the best plan has 15, the bound is 14)
+#           p05    20   10   (LAMA's plan and the bound of the exact method meet)
+HAND = [
+    *seeded("rules", "p01", (10, 12, 14)),
+    *seeded("learned", "p01", (8, 10, 14)),
+    run("lama", "p01", 20),
+    run("exact", "p01", 8, optimal=True),
+    *seeded("rules", "p02", (6, 6, 6)),
+    *seeded("learned", "p02", (6, 6, 8)),
+    run("lama", "p02", 6),
+    run("exact", "p02", 6, optimal=True),
+    *seeded("rules", "p03", (9, 9, None)),
+    *seeded("learned", "p03", (5, 5, 5)),
+    run("lama", "p03", None),
+    run("exact", "p03", 5, optimal=True),
+    *seeded("rules", "p04", (20, 20, 20)),
+    *seeded("learned", "p04", (18, 18, 24)),
+    run("lama", "p04", 15),
+    run("exact", "p04", None, lower_bound=14.0),
+    *seeded("rules", "p05", (20, 20, 20)),
+    *seeded("learned", "p05", (10, 15, None)),
+    run("lama", "p05", 10),
+    run("exact", "p05", None, lower_bound=10.0),
+]
+
+
+def test_formulas_of_the_paper() -> None:
+    assert pli(12, 8) == pytest.approx(100 / 3)
+    assert pli(12, 12) == 0
+    assert pli(10, 25) == -150
+    assert npli(12, 8, 8) == 100
+    assert npli(12, 8, 12) == 0
+    assert npli(12, 8, 10) == 50
+    assert npli(12, 8, 20) == -200
+    assert npli(12, 8, 10) == pytest.approx(100 * pli(12, 10) / pli(12, 8))
+
+
+def test_ipc_scores_of_single_runs() -> None:
+    assert quality(10, 10) == 1
+    assert quality(10, 40) == 0.25
+    assert quality(0, 0) == 1
+    assert quality(10, None) == 0
+    assert agility(0.0) == agility(1.0) == 1
+    assert agility(1800) == pytest.approx(0)
+    assert agility(math.sqrt(1800)) == pytest.approx(0.5)
+    assert agility(10_000) == 0
+    assert agility(None) == 0
+
+
+def test_the_tasks_that_npli_is_taken_over() -> None:
+    tasks = compare(HAND).tasks["d"]
+    assert [task.baseline for task in tasks] == [12, 6, None, 20, 20]
+    assert [task.optimal_length for task in tasks] == [8, 6, 5, None, 10]
+    assert [task.best for task in tasks] == [8, 6, 5, 15, 10]
+    grounds = Grounds(tasks=5, unknown_optimum=1, unsolved_by_rules=1, optimal_rules=1, used=2)
+    assert Grounds.of(tasks) == grounds
+
+
+def test_measures_by_hand() -> None:
+    tasks = compare(HAND).tasks["d"]
+
+    learned = measure(tasks, "learned")
+    # p01: 100, 50, -50; p05: 100, 50, and a seed without a plan
+    assert learned.npli is not None
+    assert learned.npli.mean == pytest.approx(50)
+    assert learned.npli.deviation == pytest.approx(math.sqrt(15_000 / 5))
+    assert learned.npli.count == 5
+    assert learned.npli_unsolved == 1
+    assert (learned.tasks, learned.runs, learned.solved) == (5, 15, 14)
+    assert learned.coverage == pytest.approx(4 + 2 / 3)
+    assert learned.quality == pytest.approx(
+        (1 + 0.8 + 8 / 14) / 3
+        + (1 + 1 + 0.75) / 3
+        + 1
+        + (15 / 18 * 2 + 15 / 24) / 3
+        + (1 + 2 / 3) / 3
+    )
+    # Means: 10.67 < 12, 6.67 > 6, p03 without a mean of the rules, 20 = 20, p05 not all solved.
+    assert (learned.longer, learned.compared) == (1, 3)
+    assert learned.statuses == {Status.SOLVED: 14, Status.TIME: 1}
+
+    lama = measure(tasks, "lama")
+    assert lama.npli == Spread(mean=-50, deviation=150, count=2)
+    assert lama.npli_unsolved == 0
+    assert lama.coverage == 4
+    assert lama.quality == pytest.approx(8 / 20 + 1 + 0 + 1 + 1)
+    assert (lama.longer, lama.compared) == (1, 4)
+
+    rules = measure(tasks, "rules")
+    assert rules.npli is not None
+    # p01: 50, 0, -50; p05: 0, 0, 0
+    assert rules.npli.mean == pytest.approx(0)
+    assert rules.npli.deviation == pytest.approx(math.sqrt(5000 / 6))
+    assert rules.longer == 0
+
+    exact = measure(tasks, "exact")
+    assert exact.npli is not None and exact.npli.mean == 100
+    assert exact.coverage == 3
+
+
+def test_a_planner_that_was_not_run() -> None:
+    nothing = measure(compare(HAND).tasks["d"], "nobody")
+    assert (nothing.tasks, nothing.runs, nothing.coverage, nothing.npli) == (0, 0, 0, None)
+
+
+def test_time_to_the_first_plan_and_time_in_all() -> None:
+    anytime = run("lama", "p01", 8, seconds=1800.0, memory=7, plans=((10.0, 0.5), (8.0, 700.0)))
+    slow = run("lama", "p02", 8, seconds=math.sqrt(1800), memory=9)
+    failed = run("lama", "p03", None, seconds=10_000.0, memory=100)
+    measures = measure(compare([anytime, slow, failed]).tasks["d"], "lama")
+    assert measures.agility == pytest.approx(1.5)
+    assert measures.most_seconds == 1800
+    assert measures.seconds is not None
+    assert measures.seconds.mean == pytest.approx((1800 + math.sqrt(1800)) / 2)
+    assert (measures.memory, measures.most_memory) == (8, 9)
+
+
+def test_rules_are_missing_while_the_experiment_runs() -> None:
+    """A mean over some of the seeds is none."""
+    records = [*seeded("rules", "p01", (10, 12)), *seeded("rules", "p02", (10,))]
+    first, second = compare(records).tasks["d"]
+    assert (first.baseline, second.baseline) == (11, None)
+
+
+def test_shortest_lengths_are_unknown_where_actions_have_costs() -> None:
+    records = [*seeded("rules", "p01", (10, 12)), run("exact", "p01", 8, cost=80.0, optimal=True)]
+    (task,) = compare(records).tasks["d"]
+    assert task.optimum is None and task.contradictory  # the rules' plans cost less
+    records[-1] = run("exact", "p01", 8, cost=9.0, optimal=True)
+    (task,) = compare(records).tasks["d"]
+    assert task.optimum == 9
+    assert task.optimal_length is None
+
+
+@pytest.mark.parametrize("proof", [{"optimal": True}, {"lower_bound": 9.0}])
+def test_contradictions_make_the_optimum_unknown(proof: dict[str, Any]) -> None:
+    records = [run("lama", "p01", 8), run("exact", "p01", 9, **proof)]
+    comparison = compare(records)
+    (task,) = comparison.contradictions
+    assert task.optimum is None
+    assert not compare(
+        [*records[:1], run("exact", "p01", 8, **{**proof, "lower_bound": 8.0})]
+    ).contradictions
+
+
+def test_the_last_of_equal_runs_counts() -> None:
+    first = run("lama", "p01", None, started="2026-01-01T10:00:00+00:00")
+    again = replace(run("lama", "p01", 9, started="2026-01-01T12:00:00+00:00"), run="a")
+    for records in ([first, again], [again, first]):
+        comparison = compare(records)
+        assert comparison.replaced == 1
+        assert comparison.measures["lama", "d"].coverage == 1
+    other = replace(again, seed=1)
+    assert compare([first, other]).replaced == 0
+
+
+def test_plans_that_are_not_valid_do_not_count() -> None:
+    records = [run("lama", "p01", 3, status=Status.INVALID), run("exact", "p01", 9, optimal=True)]
+    (task,) = compare(records).tasks["d"]
+    assert (task.best, task.optimum) == (9, 9)
+    assert measure([task], "lama").coverage == 0
+
+
+def test_orders() -> None:
+    names = [("hard", "p01"), ("other", "p01"), ("easy", "p10"), ("easy", "p9"), ("medium", "p01")]
+    assert sorted(names, key=lambda name: difficulty(*name)) == [
+        ("easy", "p9"),
+        ("easy", "p10"),
+        ("medium", "p01"),
+        ("hard", "p01"),
+        ("other", "p01"),
+    ]
+    comparison = compare(HAND)
+    assert [planner.name for planner in comparison.planners] == [
+        "rules",
+        "lama",
+        "learned",
+        "exact",
+    ]
+
+
+def test_planners_that_only_find_optimal_plans() -> None:
+    def proves(*records: Record) -> bool:
+        (planner,) = compare(records).planners
+        return planner.proves
+
+    assert proves(run("exact", "p01", None))
+    assert proves(run("lama", "p01", 8, optimal=True), run("lama", "p02", None))
+    assert not proves(run("lama", "p01", 8, optimal=True), run("lama", "p02", 9))
+    assert not proves(run("lama", "p01", None))
+    assert not proves(run("learned", "p01", 8, optimal=True))
+
+
+def test_what_planners_say_of_their_training() -> None:
+    described = {"layers": 2, "width": 16, "settings": "paper"}
+    record = run("learned", "p01", 8, details={"configuration": described})
+    assert compare([record]).planners == (Planner("learned", Family.LEARNED, described),)
+    (planner,) = compare([record]).planners
+    assert (planner.network, planner.settings) == ((2, 16), "paper")
+
+
+def test_improved_plans_are_no_plans_of_the_rules_alone() -> None:
+    search = [
+        replace(record, family=Family.SEARCH, details={"configuration": {"seconds": 10.0}})
+        for record in seeded("rules-10s", "p01", (8, 9, 8, 8))
+    ]
+    comparison = compare([*HAND, *search])
+    assert comparison.tasks["d"][0].baseline == 12
+    assert [planner.name for planner in comparison.planners][:2] == ["rules", "rules-10s"]
+    assert [planner.seconds for planner in comparison.planners][:2] == [None, 10]
+    measures = comparison.measures["rules-10s", "d"]
+    assert measures.npli is not None
+    assert measures.npli.mean == pytest.approx((100 + 75 + 100 + 100) / 4)
+    assert (measures.longer, measures.compared) == (0, 1)
+
+
+lengths = st.none() | st.integers(1, 40)
+
+
+@st.composite
+def results(draw: st.DrawFn) -> list[Record]:
+    """Records in which no proof is wrong."""
+    records = []
+    for task in range(draw(st.integers(1, 5))):
+        optimum = draw(st.integers(1, 40))
+        name = f"p{task}"
+        for planner, seeds in (("rules", 3), ("learned", 3), ("lama", 1)):
+            for seed in range(seeds):
+                more = draw(lengths)
+                length = None if more is None else optimum + more - 1
+                if draw(st.integers(0, 9)):  # else: not run yet
+                    records.append(run(planner, name, length, seed))
+        proof = draw(st.sampled_from(["plan", "bound", "nothing"]))
+        if proof == "plan":
+            records.append(run("exact", name, optimum, optimal=True))
+        elif proof == "bound":
+            records.append(run("exact", name, None, lower_bound=float(optimum)))
+    return draw(st.permutations(records))
+
+
+@given(results(), st.sampled_from(["rules", "learned", "lama", "exact"]))
+def test_npli_is_what_its_definition_says(records: list[Record], planner: str) -> None:
+    """Computed once more, from the definition, with fractions."""
+    seeds = {r.seed for r in records if r.planner == "rules"}
+    values = []
+    for task in {record.task for record in records}:
+        own = [r for r in records if r.task == task]
+        rules = {r.seed: r.length for r in own if r.planner == "rules"}
+        plans = [r.length for r in own if r.length is not None]
+        proved = [r.length for r in own if r.optimal] + [
+            r.lower_bound for r in own if r.lower_bound is not None
+        ]
+        if set(rules) != seeds or not rules or None in rules.values() or not proved:
+            continue
+        if not plans or min(plans) != proved[0]:
+            continue
+        mean = Fraction(sum(rules.values()), len(rules))
+        best = min(plans)
+        if mean == best:
+            continue
+        values += [
+            100 * ((mean - r.length) / mean) / ((mean - best) / mean)
+            for r in own
+            if r.planner == planner and r.length is not None
+        ]
+    found = measure(compare(records).tasks.get("d", ()), planner).npli
+    if not values:
+        assert found is None
+        return
+    assert found is not None
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / len(values)
+    assert found.count == len(values)
+    assert found.mean == pytest.approx(float(mean), abs=1e-9)
+    assert found.deviation == pytest.approx(math.sqrt(variance), abs=1e-6)
+    assert all(value <= 100 for value in values)
+
+
+@given(results(), st.integers(0, 1000))
+def test_the_order_of_records_does_not_matter(records: list[Record], seed: int) -> None:
+    shuffled = records[:]
+    random.Random(seed).shuffle(shuffled)
+    one, other = compare(records), compare(shuffled)
+    assert one == other
+    assert one.measures == other.measures
+
+
+@given(results())
+def test_scores_are_within_their_limits(records: list[Record]) -> None:
+    comparison = compare(records)
+    assert not comparison.contradictions
+    for (name, _), measures in comparison.measures.items():
+        assert 0 <= measures.quality <= measures.coverage + 1e-9 <= measures.tasks + 2e-9
+        assert measures.longer <= measures.compared <= measures.tasks
+        assert sum(measures.statuses.values()) == measures.runs
+        if name == "rules" and measures.npli is not None:
+            assert measures.npli.mean == pytest.approx(0, abs=1e-6)
+    for tasks in comparison.tasks.values():
+        grounds = Grounds.of(tasks)
+        left_out = grounds.unknown_optimum + grounds.unsolved_by_rules + grounds.optimal_rules
+        assert left_out + grounds.used == grounds.tasks == len(tasks)
