@@ -18,11 +18,10 @@ import numpy as np
 from inputs import Sizes, best, described, generated, setting
 from planlog import domains
 from planlog.datalog import Literal, Relation, Source
-from planlog.network.learned_policy import LearnedPolicy, weight_shapes
 from planlog.network.model_file import Model
+from planlog.network.scorer import NetworkScorer, weight_shapes
 from planlog.network.settings import PRESETS, NetworkSettings, TemplateSettings
-from planlog.network.structure import action_relations, structure_of
-from planlog.network.template import template
+from planlog.network.template import build_template
 from planlog.pddl.task import Domain, State, Task
 from planlog.policy.policy import Policy
 from planlog.statespace.labels import PAPER_STATES, Labels, label, select_training
@@ -115,7 +114,7 @@ def trained_by_neuralogic(case: dict[str, Any]) -> dict[str, Any]:
 def described_template(rules: Policy) -> dict[str, Any]:
     """The rules of the network, with preconditions, and the dimensions of what they derive."""
     layers, network = AS_IN_THE_PAPER.template, AS_IN_THE_PAPER.network
-    policy = template(rules, layers)
+    policy = build_template(rules, layers).policy
     assert policy.program is not None
     program = policy.program.rules
 
@@ -217,7 +216,7 @@ def measure_models(sizes: Sizes) -> Iterator[Process]:
 # --- A step with a learned policy -------------------------------------------------------------
 
 
-def learned_policy(name: str) -> tuple[Domain, LearnedPolicy]:
+def learned_policy(name: str) -> tuple[Domain, Policy]:
     """The shipped model, or one of the same shape with random weights."""
     domain, rules = setting(name)
     file = domains.model_path(name)
@@ -226,19 +225,16 @@ def learned_policy(name: str) -> tuple[Domain, LearnedPolicy]:
     return domain, untrained_policy(rules, TemplateSettings(), NetworkSettings())
 
 
-def untrained_policy(
-    rules: Policy, layers: TemplateSettings, network: NetworkSettings
-) -> LearnedPolicy:
+def untrained_policy(rules: Policy, layers: TemplateSettings, network: NetworkSettings) -> Policy:
     """With random weights."""
-    policy = template(rules, layers)
-    scores = frozenset(action_relations(policy))
-    shapes = weight_shapes(structure_of(policy, scores), network, scores)
+    template = build_template(rules, layers)
+    shapes = weight_shapes(template.structure, network, template.scores)
     rng = np.random.default_rng(0)
     weights = {
         key: (rng.normal(size=shape) / np.sqrt(shape[1])).astype(np.float32)
         for key, shape in shapes.items()
     }
-    return LearnedPolicy(rules, layers, network, weights)
+    return rules.with_scorer(NetworkScorer(template, network, weights))
 
 
 def measure_score(sizes: Sizes) -> Iterator[Ratio]:
@@ -248,7 +244,7 @@ def measure_score(sizes: Sizes) -> Iterator[Ratio]:
         task = domain.parse_task(generated(name, measured, seed=0))
         steps = 0
 
-        def run(name: str = name, policy: LearnedPolicy = policy, task: Task = task) -> float:
+        def run(name: str = name, policy: Policy = policy, task: Task = task) -> float:
             nonlocal steps
             walk = policy.start(task)
             rng = np.random.default_rng(0)

@@ -28,7 +28,6 @@ from rich.table import Table
 from inputs import best, generated, setting
 from learning import learned_policy, untrained_policy
 from planlog import _core
-from planlog.network.learned_policy import LearnedPolicy
 from planlog.network.settings import NetworkSettings, TemplateSettings
 from planlog.pddl.task import Action, State, Task
 from planlog.policy.execution import execute
@@ -89,8 +88,8 @@ class Rollouts:
 
     def __call__(self) -> float:
         """Seconds of processor time in which steps were taken."""
-        network = self.policy.network if isinstance(self.policy, LearnedPolicy) else None
-        search = _core.PlanLocalSearch(self.task.core, self.policy.core, network, 0)
+        program, network = self.policy.chooser
+        search = _core.PlanLocalSearch(self.task.core, program, network, 0)
         seconds = 0.0
         for key, (state, plan) in enumerate(self.begin):
             search.start(state, plan)

@@ -82,6 +82,10 @@ class ModelError(PlanlogError):
     """A model file that cannot be used, or not for this domain."""
 
 
+class SettingsError(PlanlogError):
+    """Settings that a training cannot use."""
+
+
 class NothingToLearnError(PlanlogError):
     """Tasks without a state in which the policy has a choice between good and bad actions."""
 

@@ -18,6 +18,7 @@ from planlog import domains
 from planlog.cli import main
 from planlog.network.model_file import FORMAT, Model
 from planlog.network.settings import NetworkSettings, TemplateSettings
+from planlog.network.template import build_template
 from planlog.pddl.task import Domain
 from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
@@ -189,7 +190,8 @@ def test_a_loop_of_best_actions_is_told(tmp_path: Path, capfd: Capture) -> None:
     rules = Policy.applicable(Domain.parse(ENDLESS_DOMAIN))
     settings = TemplateSettings(), NetworkSettings(width=2)
     file = tmp_path / "model.safetensors"
-    Model.of(rules, *settings, random_weights(rules, *settings)).write(file)
+    template = build_template(rules, settings[0])
+    Model.of(template, settings[1], random_weights(rules, *settings)).write(file)
     code, out, err = run(capfd, "solve", problem, "--model", file)
     assert (code, out) == (12, "")
     assert "leads back to states already seen" in err

@@ -481,7 +481,7 @@ def test_a_training_survives_that_checkpoints_cannot_be_written(
         (["--states-per-iteration", "0"], "states-per-iteration"),
         (["--layers", "101"], "layers"),
         (["--width", "0"], "width"),
-        (["--width", "100000"], "--width: the weights would take"),
+        (["--width", "100000"], "width 100000: the weights would take"),
         (["--aggregation", "median"], "median"),
         (["--seed", "-1"], "seed"),
         (["-o", "no/such/folder/model"], "--out: there is no folder no/such/folder"),

@@ -11,8 +11,8 @@ import pytest
 
 from planlog.errors import NothingToLearnError
 from planlog.learning.learn import Learned, Stage, learn
-from planlog.network.learned_policy import ensemble
 from planlog.network.model_file import Model
+from planlog.network.scorer import ensemble
 from planlog.network.settings import (
     Activation,
     Aggregation,
@@ -23,7 +23,7 @@ from planlog.network.settings import (
     TemplateSettings,
     TrainingSettings,
 )
-from planlog.network.template import template
+from planlog.network.template import build_template
 from planlog.pddl.task import Action, Task
 from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
@@ -309,7 +309,9 @@ def test_members_stand_side_by_side() -> None:
         second[name] = np.ascontiguousarray(block(weight, 1, shape))
     # The second has other weights, and scores of its own.
     assert not any(np.array_equal(second[name], one.weights[name]) for name in second)
-    joined = ensemble(template(rules_of("ferry"), one.template), one.network, [one.weights, second])
+    joined = ensemble(
+        build_template(rules_of("ferry"), one.template), one.network, [one.weights, second]
+    )
     assert joined[0] == two.network
     assert all(np.array_equal(joined[1][name], two.weights[name]) for name in second)
 

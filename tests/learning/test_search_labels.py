@@ -15,8 +15,8 @@ from planlog import domains
 from planlog.errors import NothingToLearnError
 from planlog.learning.learn import Learned, Stage, learn
 from planlog.learning.search_labels import SearchLabels, label_by_search
-from planlog.network.learned_policy import LearnedPolicy, weight_shapes
 from planlog.network.model_file import Model
+from planlog.network.scorer import NetworkScorer, weight_shapes
 from planlog.network.settings import (
     LearningSettings,
     NetworkSettings,
@@ -24,8 +24,7 @@ from planlog.network.settings import (
     TemplateSettings,
     TrainingSettings,
 )
-from planlog.network.structure import action_relations, structure_of
-from planlog.network.template import template
+from planlog.network.template import build_template
 from planlog.pddl.task import Action, Domain, State, Task
 from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
@@ -45,26 +44,24 @@ names = st.sampled_from(domains.names())
 seeds = st.integers(0, 2**32 - 1)
 
 
-def untrained(rules: Policy, seed: int = 0) -> LearnedPolicy:
+def untrained(rules: Policy, seed: int = 0) -> Policy:
     """A policy that takes some of the derived actions, whatever they are good for."""
-    shape = TemplateSettings(layers=1)
-    policy = template(rules, shape)
-    scores = frozenset(action_relations(policy))
+    template = build_template(rules, TemplateSettings(layers=1))
     rng = np.random.default_rng(seed)
     weights = {
         name: rng.normal(size=size).astype(np.float32)
-        for name, size in weight_shapes(structure_of(policy, scores), NARROW, scores).items()
+        for name, size in weight_shapes(template.structure, NARROW, template.scores).items()
     }
-    return LearnedPolicy(rules, shape, NARROW, weights)
+    return rules.with_scorer(NetworkScorer(template, NARROW, weights))
 
 
 @cache
-def some_policy(name: str, seed: int) -> LearnedPolicy:
+def some_policy(name: str, seed: int) -> Policy:
     return untrained(policy_of(name), seed)
 
 
 @cache
-def shipped_policy(name: str) -> LearnedPolicy:
+def shipped_policy(name: str) -> Policy:
     file = domains.model_path(name)
     assert file is not None
     return Model.read(file).policy(SHIPPED[name])
@@ -103,7 +100,7 @@ def in_order(task: Task, actions: list[Action]) -> list[Action]:
 Judged = tuple[int, dict[Action, tuple[int, bool]]]
 
 
-def judged(policy: LearnedPolicy, labels: SearchLabels) -> list[Judged]:
+def judged(policy: Policy, labels: SearchLabels) -> list[Judged]:
     """For each surveyed state its distance to the goal, and for each action that the rules derive
     there that of its successor, and whether it was taken for optimal."""
     task = labels.task

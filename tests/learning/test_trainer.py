@@ -29,7 +29,7 @@ from planlog.network.settings import (
     TrainingSettings,
 )
 from planlog.network.structure import action_relations, structure_of
-from planlog.network.template import template
+from planlog.network.template import Template, build_template
 from planlog.policy.policy import Policy
 from planlog.statespace.labels import label
 from planlog.statespace.space import StateSpace, expand
@@ -46,24 +46,29 @@ KINDS = [("blocksworld", {"blocks": 4}), ("ferry", {"cars": 3, "locations": 4})]
 class Setting:
     """A policy's template, and state spaces to learn from."""
 
-    policy: Policy
+    template: Template
     spaces: tuple[StateSpace, ...]
+
+    @property
+    def policy(self) -> Policy:
+        return self.template.policy
 
     def data(
         self, settings: TrainingSettings = SMALL, aggregation: Aggregation = Aggregation.MAX
     ) -> Dataset:
-        return build_dataset(self.policy, self.spaces, aggregation, settings)
+        labels = [label(space, self.template.rules) for space in self.spaces]
+        return build_dataset(self.template, labels, aggregation, settings)
 
     def network(self, shape: NetworkSettings = SHAPE, **options: Any) -> Network:
-        actions = action_relations(self.policy)
-        return Network(structure_of(self.policy, actions), shape, scores=actions, **options)
+        template = self.template
+        return Network(template.structure, shape, scores=template.scores, **options)
 
 
 @cache
 def setting(name: str = "blocksworld", layers: int = 1) -> Setting:
     sizes = dict(KINDS)[name]
     spaces = tuple(expand(generated(name, seed, **sizes)) for seed in range(2))
-    return Setting(template(policy_of(name), TemplateSettings(layers)), spaces)
+    return Setting(build_template(policy_of(name), TemplateSettings(layers)), spaces)
 
 
 # --- Losses, state by state --------------------------------------------------------------

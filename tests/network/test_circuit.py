@@ -19,7 +19,7 @@ from planlog.learning.network import Network
 from planlog.network.circuit import Circuit, CircuitBuilder, Lifted, Sharing, StateNodes
 from planlog.network.settings import Activation, Aggregation, NetworkSettings, TemplateSettings
 from planlog.network.structure import action_relations, structure_of
-from planlog.network.template import template
+from planlog.network.template import build_template
 from planlog.pddl.task import Domain, State, Task
 from planlog.policy.policy import Policy
 from planlog.statespace.labels import label
@@ -621,7 +621,7 @@ def test_templates_of_shipped_policies(name: str) -> None:
     """Several spaces: the template's actions are the policy's, and so are their labels."""
     domain = Domain.read(domains.path(name) / "domain.pddl")
     rules = Policy.read(domains.policy_path(name), domain)
-    policy = template(rules, TemplateSettings(layers=2))
+    policy = build_template(rules, TemplateSettings(layers=2)).policy
     outputs = action_relations(policy)
     spaces = [
         expand(domain.parse_task(text), limit=3_000)

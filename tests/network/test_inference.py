@@ -19,7 +19,7 @@ from planlog.learning.network import Network
 from planlog.network.circuit import CircuitBuilder, Sharing
 from planlog.network.settings import Activation, Aggregation, NetworkSettings, TemplateSettings
 from planlog.network.structure import Structure, action_relations, structure_of
-from planlog.network.template import template
+from planlog.network.template import build_template
 from planlog.pddl.task import Action, Domain, State, Task
 from planlog.policy.policy import Policy
 from planlog.policy.walk import Walk
@@ -358,7 +358,8 @@ def test_nothing_is_computed_if_nothing_changes(aggregation: Aggregation) -> Non
 
 def shipped(name: str, layers: int = 1) -> Policy:
     domain = Domain.read(domains.path(name) / "domain.pddl")
-    return template(Policy.read(domains.policy_path(name), domain), TemplateSettings(layers))
+    rules = Policy.read(domains.policy_path(name), domain)
+    return build_template(rules, TemplateSettings(layers)).policy
 
 
 def shipped_task(policy: Policy, name: str, sizes: Mapping[str, int], seed: int = 1) -> Task:

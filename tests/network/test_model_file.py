@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from planlog import domains
 from planlog.errors import ModelError
 from planlog.network import model_file as model
-from planlog.network.model_file import FORMAT, Model, signature_of
+from planlog.network.model_file import FORMAT, Model
 from planlog.network.settings import NetworkSettings, TemplateSettings
+from planlog.network.template import build_template
 from planlog.pddl.task import Domain
 from planlog.policy.policy import Policy
 from support.model_files import Change, domain_of, forge, make, put, small
@@ -100,21 +101,29 @@ def test_equal_models_are_equal_files(file: Path) -> None:
     one = make(training={"b": 1, "a": 2})
     weights = {n: np.asfortranarray(one.weights[n]) for n in sorted(one.weights, reverse=True)}
     rules = rules_of("blocksworld", "paper")
-    other = Model.of(rules, one.template, one.network, weights, training={"b": 1, "a": 2})
+    other = Model.of(
+        build_template(rules, one.template), one.network, weights, training={"b": 1, "a": 2}
+    )
     assert bytes_of(one, file) == bytes_of(other, file)
 
 
 def test_a_file_tells_how_it_was_made(file: Path) -> None:
     rules = rules_of("ferry", "policy")
     weights = random_weights(rules)
-    made = Model.of(rules, PLAIN, NARROW, weights, training={"seed": 3}, versions={"torch": "2.0"})
+    made = Model.of(
+        build_template(rules, PLAIN),
+        NARROW,
+        weights,
+        training={"seed": 3},
+        versions={"torch": "2.0"},
+    )
     made.write(file)
     read = Model.read(file)
     assert read.domain == "ferry"
     assert read.rules == domains.policy_path("ferry").read_text()
     assert read.training == {"seed": 3}
     assert read.versions.keys() == {"planlog", "python", "numpy", "torch"}
-    assert read.signature == signature_of(rules, PLAIN)
+    assert read.signature == build_template(rules, PLAIN).signature
     assert re.fullmatch("[0-9a-f]{64}", read.signature_hash)
 
 
@@ -165,7 +174,7 @@ def test_rules_without_a_text_are_written_out(file: Path) -> None:
     given = rules_of("blocksworld", "paper")
     assert given.program is not None
     rules = Policy(given.domain, replace(given.program, text=""))
-    Model.of(rules, PLAIN, NARROW, random_weights(rules)).write(file)
+    Model.of(build_template(rules, PLAIN), NARROW, random_weights(rules)).write(file)
     assert Model.read(file).rules_for(given.domain).program == given.program
 
 
@@ -292,47 +301,47 @@ def drop(*path: str) -> Change:
         (put("format", 10**30), "has format 10{30}"),
         (put("format", 0), "format 0"),
         (put("format", True), "format True"),
-        (put("format", "1"), "makes no sense"),
-        (drop("format"), "does not tell its 'format'"),
-        (drop("rules"), "does not tell its 'rules'"),
-        (drop("training"), "does not tell its 'training'"),
+        (put("format", "1"), "invalid description"),
+        (drop("format"), "has no 'format' in its description"),
+        (drop("rules"), "has no 'rules' in its description"),
+        (drop("training"), "has no 'training' in its description"),
         (put("domain", 5), "must be texts"),
         (put("rules", ["unstack(A, B)."]), "must be texts"),
         (put("signature", None), "must be texts"),
         (put("versions", {"numpy": 2}), "must be texts"),
-        (put("versions", "2"), "makes no sense"),
-        (put("training", 7), "makes no sense"),
+        (put("versions", "2"), "invalid description"),
+        (put("training", 7), "invalid description"),
         (put("template", "layers", 10**9), "layers must be 0 to 100"),
         (put("template", "layers", -1), "layers must not be negative"),
         (put("template", "layers", 1.5), "layers must be"),
         (put("template", "layers", True), "layers must be"),
-        (put("template", "layers", "1"), "makes no sense"),
-        (put("template", "layers", None), "makes no sense"),
+        (put("template", "layers", "1"), "invalid description"),
+        (put("template", "layers", None), "invalid description"),
         (put("template", "derived_messages", "no"), "derived_messages must be true or false"),
-        (put("template", "depth", 1), "makes no sense.*depth"),
-        (put("template", None), "makes no sense"),
+        (put("template", "depth", 1), "invalid description.*depth"),
+        (put("template", None), "invalid description"),
         (put("network", "width", 0), "widths must be"),
         (put("network", "width", 1.0), "widths must be"),
         (put("network", "score_width", -3), "widths must be"),
         (put("network", "score_width", "x"), "widths must be"),
-        (put("network", "aggregation", "median"), "makes no sense.*median"),
-        (put("network", "atom_activation", ["tanh"]), "makes no sense.*tanh"),
-        (put("network", "depth", 1), "makes no sense.*depth"),
-        (put("network", []), "makes no sense"),
-        (lambda _: "", "makes no sense"),
-        (lambda _: "{", "makes no sense"),
-        (lambda _: "[]", "makes no sense"),
-        (lambda _: "7", "makes no sense"),
-        (lambda _: '"format"', "makes no sense"),
-        (lambda _: "null", "makes no sense"),
-        (lambda _: "{}", "does not tell its 'format'"),
+        (put("network", "aggregation", "median"), "invalid description.*median"),
+        (put("network", "atom_activation", ["tanh"]), "invalid description.*tanh"),
+        (put("network", "depth", 1), "invalid description.*depth"),
+        (put("network", []), "invalid description"),
+        (lambda _: "", "invalid description"),
+        (lambda _: "{", "invalid description"),
+        (lambda _: "[]", "invalid description"),
+        (lambda _: "7", "invalid description"),
+        (lambda _: '"format"', "invalid description"),
+        (lambda _: "null", "invalid description"),
+        (lambda _: "{}", "has no 'format' in its description"),
         (lambda _: '{"format": 1}', "has been changed"),
-        (lambda _: "[" * 100_000, "makes no sense"),
-        (lambda _: '{"format": 1, "training": ' + '{"a":' * 50_000, "makes no sense"),
-        (lambda _: '{"format": ' + "9" * 10_000 + "}", "makes no sense"),
-        (lambda _: '{"format": 1, "training": {"a": 1e999}}', "makes no sense"),
-        (lambda _: '{"format": 1, "training": {"a": NaN}}', "makes no sense"),
-        (lambda _: '{"format": 1, "rules": "\\ud800"}', "makes no sense"),
+        (lambda _: "[" * 100_000, "invalid description"),
+        (lambda _: '{"format": 1, "training": ' + '{"a":' * 50_000, "invalid description"),
+        (lambda _: '{"format": ' + "9" * 10_000 + "}", "invalid description"),
+        (lambda _: '{"format": 1, "training": {"a": 1e999}}', "invalid description"),
+        (lambda _: '{"format": 1, "training": {"a": NaN}}', "invalid description"),
+        (lambda _: '{"format": 1, "rules": "\\ud800"}', "invalid description"),
     ],
 )
 def test_descriptions_that_make_no_sense(file: Path, change: Change, message: str) -> None:
@@ -401,7 +410,7 @@ def test_weights_of_other_kinds(file: Path, kind: Any) -> None:
     with pytest.raises(ModelError, match=r"weight r0\.H consists of .*, not of F32"):
         Model.read(forge(file, lambda _: None, weights))
     with pytest.raises(ModelError, match=r"weight r0\.H consists of"):
-        Model.of(rules_of("blocksworld", "paper"), PLAIN, NARROW, weights)
+        Model.of(build_template(rules_of("blocksworld", "paper"), PLAIN), NARROW, weights)
 
 
 def test_kinds_that_numpy_does_not_have(file: Path) -> None:
@@ -422,7 +431,11 @@ def test_weights_that_are_not_finite(file: Path, value: float) -> None:
         Model.read(forge(file, lambda _: None, changed_weights("r1.B0", weight)))
     rules = small().rules_for(domain_of("blocksworld"))
     with pytest.raises(ModelError, match="not finite"):
-        Model.of(rules, small().template, small().network, changed_weights("r1.B0", weight))
+        Model.of(
+            build_template(rules, small().template),
+            small().network,
+            changed_weights("r1.B0", weight),
+        )
 
 
 @pytest.mark.parametrize(
@@ -587,5 +600,7 @@ def test_the_order_of_declarations_does_not_matter() -> None:
             Policy.applicable(domain) if rules is None else Policy.parse(rules, domain)
             for domain in domains
         ]
-        first, second = (signature_of(policy, TemplateSettings(2)) for policy in policies)
+        first, second = (
+            build_template(policy, TemplateSettings(2)).signature for policy in policies
+        )
         assert first == second

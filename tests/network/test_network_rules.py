@@ -15,6 +15,7 @@ from planlog.datalog import Program, Relation, Source, parse_program
 from planlog.errors import RuleError
 from planlog.network.model_file import Model
 from planlog.network.settings import NetworkSettings, TemplateSettings
+from planlog.network.template import build_template
 from planlog.pddl.task import Domain, Task
 from planlog.policy.policy import Policy
 from support.profiles import examples
@@ -171,7 +172,7 @@ def blocksworld(with_text: bool) -> Policy:
 def test_a_model_file_keeps_them(with_text: bool, tmp_path: Path) -> None:
     rules = blocksworld(with_text)
     weights = random_weights(rules, DERIVED_MESSAGES, NARROW)
-    written = Model.of(rules, DERIVED_MESSAGES, NARROW, weights)
+    written = Model.of(build_template(rules, DERIVED_MESSAGES), NARROW, weights)
     written.write(tmp_path / "model")
     read = Model.read(tmp_path / "model")
     kept = read.rules_for(BLOCKS)
@@ -186,10 +187,10 @@ def test_networks_score_by_them() -> None:
     """The rules for networks are part of a model's signature."""
     rules = policy_of("blocksworld")
     weights = random_weights(rules, DERIVED_MESSAGES, NARROW)
-    model = Model.of(rules, DERIVED_MESSAGES, NARROW, weights)
+    model = Model.of(build_template(rules, DERIVED_MESSAGES), NARROW, weights)
     assert "plain_waits_for" in model.signature
     plain = TemplateSettings(layers=1)
-    model = Model.of(rules, plain, NARROW, random_weights(rules, plain, NARROW))
+    model = Model.of(build_template(rules, plain), NARROW, random_weights(rules, plain, NARROW))
     assert "waits_for" not in model.signature
 
 

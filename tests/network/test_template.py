@@ -18,7 +18,7 @@ from planlog.cli import main
 from planlog.datalog import Relation, Rule, Source
 from planlog.errors import RuleError
 from planlog.network.settings import TemplateSettings
-from planlog.network.template import Section, sections, template, template_text
+from planlog.network.template import Section, build_template
 from planlog.pddl.task import Domain, Task
 from planlog.policy.policy import Policy
 from planlog.statespace.space import StateSpace, derive, expand
@@ -51,7 +51,7 @@ def read_by_networks(policy: Policy) -> set[Relation]:
 
 
 def rules_of(policy: Policy, settings: TemplateSettings) -> dict[str, tuple[Rule, ...]]:
-    return {section.title: section.rules for section in sections(policy, settings)}
+    return {section.title: section.rules for section in build_template(policy, settings).sections}
 
 
 def texts(policy: Policy, settings: TemplateSettings, title: str) -> list[str]:
@@ -68,7 +68,7 @@ def without_comments(text: str) -> str:
 
 
 def assert_same_actions(space: StateSpace, policy: Policy, settings: TemplateSettings) -> None:
-    extended = template(policy, settings)
+    extended = build_template(policy, settings).policy
     expected, found = derive(space, policy), derive(space, extended)
     assert np.array_equal(found.mask, expected.mask)
     # Every rule of the policy fires as often: embeddings and app_ atoms are there exactly once.
@@ -80,7 +80,7 @@ def assert_same_actions(space: StateSpace, policy: Policy, settings: TemplateSet
 
 def assert_embedded(space: StateSpace, policy: Policy, settings: TemplateSettings) -> None:
     """In every state each object has an embedding in the last layer."""
-    extended = template(policy, settings)
+    extended = build_template(policy, settings).policy
     # Names have no `_` behind them here: no rule file in question takes them.
     last = extended.relation(Relation(f"h{settings.layers}", 1, Source.DERIVED))
     states = [space.state(number) for number in range(min(len(space), 50))]
@@ -123,7 +123,7 @@ def test_all_relations_equal_clingo(text: str, world: World, settings: TemplateS
     policy = Policy.parse(text, DOMAIN)
     initial, goal = world.task()
     task = make_task(initial, goal)
-    extended = template(policy, settings)
+    extended = build_template(policy, settings).policy
     found = extended.derivations(task, [task.initial])
     check_against_clingo(extended, task, found, set(initial), set(goal))
     assert extended.actions(task, task.initial) == policy.actions(task, task.initial)
@@ -169,7 +169,7 @@ def test_random_domains(seed: int, settings: TemplateSettings, with_rules: bool)
     space = expand(domain.parse_task(problem), limit=40)
     assert_same_actions(space, policy, settings)
     assert_embedded(space, policy, settings)
-    note(template_text(policy, settings))
+    note(build_template(policy, settings).text)
     try:
         assert_text(space, policy, settings)
     except RuleError as error:
@@ -201,7 +201,7 @@ def test_number_of_rules(name: str, variant: str, settings: TemplateSettings) ->
     }
     assert {title: found[title] for title in expected} == expected
     total = sum(found.values())
-    extended = template(policy, settings)
+    extended = build_template(policy, settings).policy
     assert extended.program is not None
     assert len(extended.program.rules) == total
     if not settings.derived_messages:
@@ -221,7 +221,7 @@ BLOCKS = """
 def test_rules_are_those_of_the_paper() -> None:
     policy = Policy.parse(BLOCKS, SHIPPED["blocksworld"])
     settings = TemplateSettings(layers=1)
-    found = [section.title for section in sections(policy, settings)]
+    found = [section.title for section in build_template(policy, settings).sections]
     assert found == [ATOMS, EDGES, FIRST, LAYERS, APPLICABLE, OWN]
     assert texts(policy, settings, EDGES) == [
         "edge(X1, X2) :- arity_2(X1, X2).",
@@ -320,7 +320,9 @@ def test_networks_that_are_not_over_derived_predicates_do_without_marks() -> Non
     only_policy = re.sub(r"  (burdened|free).*\n", "", no_marks)
     for layers in range(3):
         found, expected = (
-            template_text(Policy.parse(text, SHIPPED["blocksworld"]), TemplateSettings(layers))
+            build_template(
+                Policy.parse(text, SHIPPED["blocksworld"]), TemplateSettings(layers)
+            ).text
             for text in (MARKED, only_policy)
         )
         assert found == expected
@@ -461,7 +463,7 @@ def test_settings_that_make_no_sense() -> None:
 
 def test_objects_that_a_task_lacks_are_told_where_the_file_names_them() -> None:
     policy = Policy.parse("\n  pickup(moon).", SHIPPED["blocksworld"], "my.dl")
-    for each in (policy, template(policy, TemplateSettings())):
+    for each in (policy, build_template(policy, TemplateSettings()).policy):
         with pytest.raises(RuleError) as caught:
             each.check_task(generated("blocksworld"))
         assert {(d.file, d.line, d.source) for d in caught.value.diagnostics} == {
@@ -474,7 +476,7 @@ def test_objects_that_a_task_lacks_are_told_where_the_file_names_them() -> None:
 
 def assert_text(space: StateSpace, policy: Policy, settings: TemplateSettings) -> None:
     """It is a rule file that prints as itself and that derives the same actions."""
-    text = template_text(policy, settings)
+    text = build_template(policy, settings).text
     parsed = Policy.parse(text, policy.domain)
     assert str(parsed.program) == without_comments(text)
     assert np.array_equal(derive(space, parsed).mask, derive(space, policy).mask)
@@ -487,8 +489,8 @@ def test_text_of_shipped_policies(name: str, variant: str) -> None:
     for settings in ALL_SETTINGS:
         assert_text(space, policy, settings)
         # The text is the program.
-        parsed = Policy.parse(template_text(policy, settings), policy.domain).program
-        extended = template(policy, settings).program
+        parsed = Policy.parse(build_template(policy, settings).text, policy.domain).program
+        extended = build_template(policy, settings).policy.program
         assert parsed is not None and extended is not None
         assert len(parsed.rules) == len(extended.rules)
         for ours, theirs in zip(extended.rules, parsed.rules, strict=True):
@@ -502,8 +504,8 @@ def test_text_shows_bodies_as_the_core_has_them() -> None:
     for name, variant in POLICIES:
         settings = TemplateSettings(2, derived_messages=True)
         policy = policy_of(name, variant)
-        extended = template(policy, settings)
-        program = Policy.parse(template_text(policy, settings), policy.domain).program
+        extended = build_template(policy, settings).policy
+        program = Policy.parse(build_template(policy, settings).text, policy.domain).program
         assert program is not None
         for rule, number in zip(program.rules, extended.rule_numbers, strict=True):
             core = [
@@ -524,7 +526,7 @@ CONDITIONS = """(define (domain conditions) (:requirements :adl)
 
 def test_conditions_that_are_no_literals() -> None:
     domain = Domain.parse(CONDITIONS)
-    text = template_text(Policy.applicable(domain), TemplateSettings(0))
+    text = build_template(Policy.applicable(domain), TemplateSettings(0)).text
     assert "% meant as types, but hidden by predicates: b\n" in text
     tail = text[text.index("% --- applicable actions") :]
     assert tail == (
@@ -546,8 +548,13 @@ def test_conditions_that_are_no_literals() -> None:
 
 def test_sections_are_values() -> None:
     policy = policy_of("ferry")
-    assert sections(policy, TemplateSettings(2)) == sections(policy, TemplateSettings(2))
-    assert all(isinstance(part, Section) for part in sections(policy, TemplateSettings()))
+    assert (
+        build_template(policy, TemplateSettings(2)).sections
+        == build_template(policy, TemplateSettings(2)).sections
+    )
+    assert all(
+        isinstance(part, Section) for part in build_template(policy, TemplateSettings()).sections
+    )
 
 
 # --- The command -------------------------------------------------------------------------
@@ -567,7 +574,7 @@ def test_command_prints_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["shipped:paper"], policy_of("blocksworld", "paper"), TemplateSettings(1)),
     ]:
         assert main(["template", domain, *arguments]) == 0
-        assert capsys.readouterr().out == template_text(policy, settings)
+        assert capsys.readouterr().out == build_template(policy, settings).text
 
 
 def test_command_tells_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

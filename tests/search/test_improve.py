@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from planlog import _core, domains
 from planlog.errors import MissingValueError
-from planlog.network.learned_policy import LearnedPolicy
 from planlog.network.model_file import Model
 from planlog.pddl.task import Action, Domain, Task
 from planlog.policy.execution import Outcome, PlanResult, execute
@@ -54,7 +53,7 @@ def plan_of(policy: Policy, task: Task, seed: int = 0) -> PlanResult:
     return result
 
 
-def shipped_model(name: str) -> LearnedPolicy:
+def shipped_model(name: str) -> Policy:
     file = domains.model_path(name)
     assert file is not None
     return Model.read(file).policy(SHIPPED[name])

@@ -15,6 +15,7 @@ from planlog import domains
 from planlog.network import model_file as model
 from planlog.network.model_file import Model
 from planlog.network.settings import NetworkSettings, TemplateSettings
+from planlog.network.template import build_template
 from planlog.pddl.task import Domain
 from planlog.policy.policy import Policy
 from support.random_networks import (
@@ -36,7 +37,7 @@ def make(
 ) -> Model:
     rules = rules_of(*which)
     weights = random_weights(rules, of_template, of_network, seed)
-    return Model.of(rules, of_template, of_network, weights, training=training)
+    return Model.of(build_template(rules, of_template), of_network, weights, training=training)
 
 
 @cache
@@ -44,7 +45,8 @@ def small() -> Model:
     """So small that every one of its bytes can be tried."""
     rules = Policy.parse("unstack(A, B) :- on@aa(A, B).", domain_of("blocksworld"))
     settings = TemplateSettings(0), NetworkSettings(width=1)
-    return Model.of(rules, *settings, random_weights(rules, *settings), training={"seed": 1})
+    weights = random_weights(rules, *settings)
+    return Model.of(build_template(rules, settings[0]), settings[1], weights, training={"seed": 1})
 
 
 def domain_of(name: str, *changes: tuple[str, str]) -> Domain:

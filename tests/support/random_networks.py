@@ -8,13 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from planlog import domains
-from planlog.network.learned_policy import (
-    Weights,
-    weight_shapes,
-)
+from planlog.network.scorer import NetworkScorer, Weights, weight_shapes
 from planlog.network.settings import Activation, Aggregation, NetworkSettings, TemplateSettings
-from planlog.network.structure import action_relations, structure_of
-from planlog.network.template import template
+from planlog.network.template import build_template
 from planlog.pddl.task import Task
 from planlog.policy.policy import Policy
 from support.shipped_domains import POLICIES, SHIPPED, SMALL, policy_of
@@ -56,14 +52,26 @@ def random_weights(
     scale: float = 1.0,
 ) -> Weights:
     """Weights of the right shapes, as if learned."""
-    policy = template(rules, of_template)
-    scores = frozenset(action_relations(policy))
-    shapes = weight_shapes(structure_of(policy, scores), of_network, scores)
+    template = build_template(rules, of_template)
+    shapes = weight_shapes(template.structure, of_network, template.scores)
     rng = np.random.default_rng(seed)
     return {
         name: (scale * rng.normal(size=shape) / math.sqrt(shape[1])).astype(np.float32)
         for name, shape in shapes.items()
     }
+
+
+def learned_policy(
+    rules: Policy,
+    of_template: TemplateSettings,
+    of_network: NetworkSettings,
+    weights: Weights,
+    *,
+    temperature: float | None = None,
+) -> Policy:
+    template = build_template(rules, of_template)
+    scorer = NetworkScorer(template, of_network, weights, temperature=temperature)
+    return rules.with_scorer(scorer)
 
 
 def rules_of(name: str, variant: str) -> Policy:

@@ -17,6 +17,7 @@ from planlog.errors import (
     InputError,
     MissingFileError,
     PlanlogError,
+    SettingsError,
     UnsupportedError,
 )
 
@@ -100,7 +101,7 @@ def user_errors(as_json: bool = False) -> Iterator[None]:
         code = ExitCode.UNSUPPORTED if unsupported else ExitCode.BAD_INPUT
         message = "\n".join([str(error), *getattr(error, "__notes__", ())])
         _fail(as_json, code, outcome, message, error.diagnostics)
-    except MissingFileError as error:
+    except (MissingFileError, SettingsError) as error:
         _fail(as_json, ExitCode.USAGE, "bad usage", str(error))
     except PlanlogError as error:
         _fail(as_json, ExitCode.BAD_INPUT, "bad input", str(error))

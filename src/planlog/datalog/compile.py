@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from planlog import _core
 from planlog.datalog import (
     Comparison,
     Constant,
     Literal,
+    Program,
     Relation,
     Rule,
     Source,
     Variable,
     Wildcard,
 )
+from planlog.datalog.preconditions import applicability_rules, expand_preconditions
 from planlog.pddl.task import Domain
 
 _Terms = list[int]  # a variable as its number, a constant as -1 minus its number
 
 
-class Lowering:
+@dataclass(frozen=True)
+class CompiledProgram:
+    """A program of the core, with the core's numbers of the relations and rules of a rule file."""
+
+    core: _core.Program
+    relations: Mapping[Relation, int]
+    rule_numbers: tuple[int, ...]
+
+
+def compile_program(domain: Domain, program: Program | None) -> CompiledProgram:
+    """Compile a checked program for the core; without one, derive all applicable actions."""
+    rules = applicability_rules(domain) if program is None else program.rules
+    if program is None or not program.expanded:
+        rules = [expand_preconditions(rule, domain) for rule in rules]
+    lowering = _Lowering(domain)
+    numbers = tuple(map(lowering.add, rules))
+    lowering.core.check()
+    return CompiledProgram(lowering.core, lowering.relations, () if program is None else numbers)
+
+
+class _Lowering:
     """Builder of a core program for a domain, rule by rule."""
 
     def __init__(self, domain: Domain) -> None:

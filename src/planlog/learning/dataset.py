@@ -1,4 +1,4 @@
-"""What a network is trained on: the labelled states as choice sets between nodes of a circuit."""
+"""Training data: the choice sets of labelled states, over the nodes of one circuit."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from planlog.network.circuit import (
     Sharing,
 )
 from planlog.network.settings import Aggregation, TrainingSettings
-from planlog.network.structure import action_relations
-from planlog.policy.policy import Policy
-from planlog.statespace.labels import Labels, label
+from planlog.network.template import Template
+from planlog.statespace.labels import Labels
 from planlog.statespace.space import OnProgress, StateSpace
 
 Ids = npt.NDArray[np.uint32]
@@ -29,30 +28,28 @@ Ids = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class ChoiceSets:
-    """Distinct sets of actions to choose from; set i has the entries `offsets[i]` up to
-    `offsets[i + 1]`.
+    """Distinct choice sets; set i has the entries `offsets[i]` to `offsets[i + 1]`, sorted.
 
-    An entry stands for all actions of a state whose scores are the same node and that are alike
-    optimal or not. The entries of a set are sorted.
+    An entry stands for all actions of a state with the same node and the same label.
     """
 
-    states: npt.NDArray[np.int64]  # (choice_sets,): in how many labelled states it is to be made
+    states: npt.NDArray[np.int64]  # (choice_sets,): number of labelled states with this set
     offsets: npt.NDArray[np.int64]  # (choice_sets + 1,)
     relations: Ids  # (entries,)
     nodes: Ids  # (entries,)
     optimal: npt.NDArray[np.bool_]  # (entries,)
-    actions: npt.NDArray[np.int64]  # (entries,): how many actions of a state it stands for
+    actions: npt.NDArray[np.int64]  # (entries,): number of actions of a state
 
     def __len__(self) -> int:
         return len(self.states)
 
     @property
     def owners(self) -> npt.NDArray[np.int64]:
-        """The choice set of each entry: (entries,)."""
+        """Choice set of each entry: (entries,)."""
         return np.repeat(np.arange(len(self)), self.offsets[1:] - self.offsets[:-1])
 
     def only(self, chosen: npt.NDArray[np.int64]) -> ChoiceSets:
-        """Some of the choice sets, in the given order."""
+        """Return some of the choice sets, in the given order."""
         lengths = (self.offsets[1:] - self.offsets[:-1])[chosen]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         entries = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
@@ -68,14 +65,14 @@ class ChoiceSets:
 
 @dataclass(frozen=True)
 class Dataset:
-    """ChoiceSets, and the circuit that computes the scores of their actions."""
+    """Choice sets, and the circuit that computes the scores of their actions."""
 
     circuit: Circuit
     choice_sets: ChoiceSets
-    labelled: int  # states with a label, also those that were left out
+    labelled: int  # number of labelled states, with those left out
 
     def batch(self, chosen: npt.NDArray[np.int64]) -> Dataset:
-        """Some of the choice sets with only that part of the circuit that they need."""
+        """Return some of the choice sets with the part of the circuit that they need."""
         choice_sets = self.choice_sets.only(chosen)
         wanted = {
             relation: choice_sets.nodes[choice_sets.relations == relation]
@@ -89,8 +86,8 @@ class Dataset:
 
 
 def build_dataset(
-    policy: Policy,
-    spaces: Iterable[StateSpace],
+    template: Template,
+    labels: Iterable[Labels],
     aggregation: Aggregation,
     settings: TrainingSettings,
     *,
@@ -98,27 +95,26 @@ def build_dataset(
     search_labels: Iterable[SearchLabels] = (),
     on_progress: OnProgress | None = None,
 ) -> Dataset:
-    """The data of labelled states, for the network of a policy (a template): those of some spaces
-    of all applicable actions (a `sample` of so many at most, if that is given), and surveyed ones.
+    """Build the training data of a template's network from exact labels and search labels.
 
-    `on_progress` is told the number of states so far.
+    Of the exact labels at most `sample` states are used, drawn uniformly. `on_progress` receives
+    the number of states added so far.
     """
     sharing = Sharing.SETS if aggregation is Aggregation.MAX else Sharing.MULTISETS
-    builder = CircuitBuilder(policy, sharing, action_relations(policy))
+    builder = CircuitBuilder(template.policy, sharing, template.scores)
     labelled = added = 0
     chosen: list[tuple[StateSpace, Ids]] = []
-    for space in spaces:
-        labels = label(space, policy)
-        wanted = informative(labels) if settings.only_informative else np.ones(len(labels), bool)
-        chosen.append((space, labels.states[wanted]))
-        labelled += len(labels)
+    for exact in labels:
+        wanted = informative(exact) if settings.only_informative else np.ones(len(exact), bool)
+        chosen.append((exact.space, exact.states[wanted]))
+        labelled += len(exact)
 
-    def so_far(states: int) -> None:
+    def report(states: int) -> None:
         if on_progress:
             on_progress(added + states)
 
     for space, states in _sample(chosen, sample):
-        builder.add_space(space, states, on_progress=so_far)
+        builder.add_space(space, states, on_progress=report)
         added += len(states)
     optimal = []
     for found in search_labels:
@@ -126,7 +122,7 @@ def build_dataset(
         optimal.append(np.concatenate([np.zeros(0, np.bool_), *found.optimal]))
         labelled += len(found)
         added += len(found)
-        so_far(0)
+        report(0)
     lifted = builder.finish()
     choice_sets = choice_sets_of(
         [
@@ -138,7 +134,7 @@ def build_dataset(
 
 
 def _sample(chosen: list[tuple[StateSpace, Ids]], size: int | None) -> list[tuple[StateSpace, Ids]]:
-    """So many of the states at most, drawn from all of them alike."""
+    """Return at most `size` of the states, drawn uniformly."""
     total = sum(len(states) for _, states in chosen)
     if size is None or total <= size:
         return chosen
@@ -149,7 +145,7 @@ def _sample(chosen: list[tuple[StateSpace, Ids]], size: int | None) -> list[tupl
 
 
 def informative(labels: Labels) -> npt.NDArray[np.bool_]:
-    """The states in which the policy derives optimal and other actions: (labelled states,)."""
+    """Return whether the policy derives optimal and other actions: (labelled states,)."""
     owners = np.repeat(np.arange(len(labels)), np.diff(labels.offsets))
 
     def has(actions: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -162,9 +158,11 @@ def informative(labels: Labels) -> npt.NDArray[np.bool_]:
 
 
 def choice_sets_of(labelled: Iterable[tuple[ActionNodes, npt.NDArray[np.bool_]]]) -> ChoiceSets:
-    """The distinct choice sets of states whose actions are known to be optimal or not; states
-    without derived actions give none."""
-    rows: dict[bytes, int] = {}  # the entries of a choice set, as bytes, and how often it occurs
+    """Return the distinct choice sets of states with labelled actions.
+
+    States without derived actions have none.
+    """
+    rows: dict[bytes, int] = {}  # the entries of a choice set as bytes -> its frequency
     for actions, optimal in labelled:
         entries = np.empty((len(actions.nodes), 3), dtype=np.int64)
         entries[:, 0] = actions.relations
@@ -194,8 +192,10 @@ def choice_sets_of(labelled: Iterable[tuple[ActionNodes, npt.NDArray[np.bool_]]]
 def restricted(
     circuit: Circuit, wanted: Mapping[int, Ids]
 ) -> tuple[Circuit, dict[int, npt.NDArray[np.int64]]]:
-    """The part of a circuit that some nodes depend on, and for each derived relation the new
-    numbers of its nodes, which are in the same order."""
+    """Return the part of a circuit that some nodes depend on, and the new numbers of its nodes.
+
+    The nodes of each derived relation keep their order.
+    """
     sizes = {layer.relation: layer.last for layer in circuit.layers}
     needed = {relation: np.zeros(size, dtype=np.bool_) for relation, size in sizes.items()}
     for relation, outputs in wanted.items():

@@ -1,10 +1,16 @@
-"""From rules and tasks to a model: all of learning in one function."""
+"""Learning: rules and tasks to a model, by expert iteration.
+
+The states of small tasks are labelled exactly. The policy trained on them searches the larger tasks
+for better plans and labels the states along these plans; the next policy is trained on both, and so
+on for some iterations. The last iteration trains an ensemble: networks with different seeds make
+different mistakes, and the sum of their scores evens them out.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -12,26 +18,25 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from planlog.errors import NothingToLearnError
+from planlog.errors import NothingToLearnError, SettingsError
 from planlog.learning.dataset import Dataset, build_dataset
 from planlog.learning.network import Network
 from planlog.learning.search_labels import SearchLabels, label_by_search
 from planlog.learning.trainer import OnProgress as OnEpoch
 from planlog.learning.trainer import TrainingResult, train
-from planlog.network.learned_policy import LearnedPolicy, Weights, ensemble
-from planlog.network.model_file import Model
+from planlog.network.model_file import MOST_BYTES, Model
+from planlog.network.scorer import NetworkScorer, Weights, ensemble, weight_shapes
 from planlog.network.settings import LearningSettings
-from planlog.network.structure import action_relations, structure_of
-from planlog.network.template import template
+from planlog.network.template import build_template
 from planlog.pddl.task import Task
 from planlog.policy.policy import Policy
-from planlog.statespace.labels import select_training
+from planlog.statespace.labels import label, select_training
 
-_SEEDS = 1_000_000  # the networks of an ensemble have seeds of their own
+_SEEDS = 1_000_000  # distance of the seeds of an ensemble's networks
 
 
 class Stage(Enum):
-    """What learning is doing."""
+    """A stage of learning before a training."""
 
     SPACES = "expanding state spaces"
     SEARCH_LABELS = "searching larger tasks"
@@ -40,7 +45,7 @@ class Stage(Enum):
 
 @dataclass(frozen=True)
 class Learned:
-    """A model, and what is needed to go on if learning was interrupted."""
+    """A model, and a checkpoint to resume from if learning was interrupted."""
 
     model: Model
     interrupted: bool
@@ -63,16 +68,15 @@ def learn(
     on_epoch: OnEpoch | None = None,
     on_checkpoint: OnCheckpoint | None = None,
 ) -> Learned:
-    """Learn which of the actions that the rules allow are best.
+    """Train a network to rank the actions that the rules derive.
 
-    The states of small tasks are labelled exactly. The policy that is learned from them searches
-    the other tasks for better plans, in states that are labelled by what it finds; the next policy
-    is learned from both, and so on for some iterations. In the last one an ensemble is trained:
-    what one network has by chance misunderstood, the others make good when their scores are added.
+    `workers` threads expand and search the tasks, by default one for each processor; the result
+    depends on the tasks, settings and seed only. `on_stage` and `on_epoch` report progress.
+    `on_checkpoint` receives, after each epoch, arrays that `resume` continues from.
 
-    The result depends on the tasks, settings and seed only. Tasks are expanded and searched by so
-    many `workers`, one for each processor by default. A KeyboardInterrupt gives the best model so
-    far if there is one.
+    Returns the model. A KeyboardInterrupt returns the best model so far, if there is one. Raises
+    NothingToLearnError if no labelled state offers a choice between optimal and other actions, and
+    SettingsError if the model would be too large for a file.
     """
     learning = _Learning(rules, tasks, settings, seed, workers, on_stage)
     if resume is not None:
@@ -91,15 +95,15 @@ def learn(
 
 @dataclass(frozen=True)
 class _Trained:
-    """A network, and how it came about."""
+    """A trained network."""
 
     result: TrainingResult
     data: Dataset
-    number: int  # of the training
+    number: int  # index of its description
 
 
 class _Learning:
-    """The state of learning between trainings: one an iteration, in the last an ensemble."""
+    """The state of learning between trainings: one per iteration, an ensemble in the last."""
 
     def __init__(
         self,
@@ -110,7 +114,7 @@ class _Learning:
         workers: int | None,
         on_stage: OnStage | None,
     ) -> None:
-        self._result: list[_Trained] = []  # the networks that the model is made of
+        self._result: list[_Trained] = []  # networks of the model
         self.checkpoint: dict[str, npt.NDArray[Any]] = {}
         self._rules = rules
         self._tasks = tasks
@@ -118,25 +122,37 @@ class _Learning:
         self._seed = seed
         self._workers = workers
         self._on_stage = on_stage
-        self._policy = template(rules, settings.template)
-        self._scores = action_relations(self._policy)
+        self._template = build_template(rules, settings.template)
+        self._check_size()
         self._search_labels: list[SearchLabels] = []
-        self._weights: list[Weights] = []  # of the trainings that are done
-        self._told: list[dict[str, Any]] = []  # about them
+        self._weights: list[Weights] = []  # of finished trainings
+        self._descriptions: list[dict[str, Any]] = []  # of finished trainings
         self._resume: dict[int, dict[str, npt.NDArray[Any]]] = {}  # checkpoints, by training
 
+    def _check_size(self) -> None:
+        network, size = self._settings.network, self._settings.ensemble_size
+        wider = replace(network, width=network.width * size)
+        shapes = weight_shapes(self._template.structure, wider, self._template.scores)
+        needed = 4 * sum(rows * columns for rows, columns in shapes.values())
+        if needed > MOST_BYTES:
+            raise SettingsError(
+                f"width {network.width}: the weights would take {needed:,} bytes, and a model file "
+                f"may have {MOST_BYTES:,}"
+            )
+
     def expand(self) -> None:
-        """Find the small tasks, and all their states."""
+        """Expand the small tasks and label their states."""
         chosen = self._settings
-        self._spaces = select_training(
+        spaces = select_training(
             self._tasks,
             limit=chosen.limit,
             max_tasks=chosen.max_tasks,
             max_states=chosen.max_states,
             workers=self._workers,
-            on_progress=self._told_of(Stage.SPACES),
+            on_progress=self._progress_of(Stage.SPACES),
         )
-        small = {space.task for space in self._spaces}
+        self._labels = [label(space, self._rules) for space in spaces]
+        small = {space.task for space in spaces}
         self._larger = [task for task in self._tasks if task not in small]
 
     @property
@@ -152,8 +168,10 @@ class _Learning:
         return bool(self._result)
 
     def next_training(self, on_epoch: OnEpoch | None, on_checkpoint: OnCheckpoint | None) -> bool:
-        """Label, unless the last training's labels are to be used again, and train; whether that
-        was interrupted."""
+        """Label states, except for further networks of an ensemble, and train a network.
+
+        Returns whether the training was interrupted.
+        """
         start = time.monotonic()
         number = len(self._weights)
         member = max(0, number - self._last_iteration)
@@ -164,15 +182,15 @@ class _Learning:
         data = self._data
         seed = self._seed + _SEEDS * member
         network = Network(
-            structure_of(self._policy, self._scores),
+            self._template.structure,
             self._settings.network,
-            scores=self._scores,
+            scores=self._template.scores,
             seed=seed,
         )
         if not data.choice_sets.optimal.any():
             if number >= self._last_iteration:
                 raise NothingToLearnError(self._nothing())
-            self._weights.append(network.weights())  # the search begins with what there is
+            self._weights.append(network.weights())  # search with an untrained network
             return False
         ready = time.monotonic()
         before = dict(self.checkpoint)
@@ -188,7 +206,7 @@ class _Learning:
         )
         self.checkpoint.update(_named(number, result.checkpoint))
         seconds = time.monotonic() - ready
-        self._told.append(
+        self._descriptions.append(
             {
                 "iteration": number - member,
                 "search_labelled_states": sum(map(len, new)),
@@ -200,7 +218,7 @@ class _Learning:
                 "seconds": {"data": round(ready - start, 3), "training": round(seconds, 3)},
             }
         )
-        trained = _Trained(result, data, len(self._told) - 1)
+        trained = _Trained(result, data, len(self._descriptions) - 1)
         if not result.interrupted:
             self._weights.append(result.weights)
             self._result = [*self._result, trained] if member else [trained]
@@ -209,31 +227,30 @@ class _Learning:
         return result.interrupted
 
     def load(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on from a checkpoint. Labels are found again, trainings that were done are not
-        repeated."""
+        """Continue from a checkpoint: label states again, but repeat no finished training."""
         self.checkpoint = dict(arrays)
         for key, array in arrays.items():
             number, name = key.split(": ")
             self._resume.setdefault(int(number), {})[name] = array
 
     def model(self, interrupted: bool) -> Model:
-        """What was learned last: by complete trainings, if there are any."""
+        """Return the model of the last iteration, of finished trainings if there are any."""
         result, data = self._result[0].result, self._result[0].data
         network, weights = ensemble(
-            self._policy,
+            self._template,
             self._settings.network,
             [trained.result.weights for trained in self._result],
         )
         summary = {
             "seed": self._seed,
-            "tasks": [space.task.name for space in self._spaces],
+            "tasks": [labels.space.task.name for labels in self._labels],
             "search_labelled_tasks": sorted({labels.task.name for labels in self._search_labels}),
             "labelled_states": data.labelled,
             "choice_sets": len(data.choice_sets),
             "sharing": asdict(data.circuit.counts),
             "settings": _plain(asdict(self._settings.training)),
             "search_labels": asdict(self._settings.search_labels),
-            "trainings": self._told,
+            "trainings": self._descriptions,
             "ensemble": [trained.number for trained in self._result],
             "epochs": len(result.history) - 1,
             "interrupted": interrupted,
@@ -242,13 +259,12 @@ class _Learning:
             "accuracy": _rounded([progress.accuracy for progress in result.history]),
             "f1": _rounded([progress.f1 for progress in result.history]),
             "seconds": {
-                part: round(sum(told["seconds"][part] for told in self._told), 3)
+                part: round(sum(each["seconds"][part] for each in self._descriptions), 3)
                 for part in ("data", "training")
             },
         }
         return Model.of(
-            self._rules,
-            self._settings.template,
+            self._template,
             network,
             weights,
             training=summary,
@@ -256,45 +272,43 @@ class _Learning:
         )
 
     def _label_by_search(self, number: int) -> list[SearchLabels]:
-        """States of larger tasks, labelled with the policy of the iteration before."""
+        """Label states of larger tasks with the policy of the previous iteration."""
+        scorer = NetworkScorer(self._template, self._settings.network, self._weights[-1])
         return label_by_search(
-            self._learned(self._weights[-1]),
+            self._rules.with_scorer(scorer),
             self._larger,
             self._settings.search_labels,
             seed=(self._seed, number),
             workers=self._workers,
-            on_progress=self._told_of(Stage.SEARCH_LABELS),
+            on_progress=self._progress_of(Stage.SEARCH_LABELS),
         )
 
     def _build_dataset(self) -> Dataset:
         chosen = self._settings
         return build_dataset(
-            self._policy,
-            self._spaces,
+            self._template,
+            self._labels,
             chosen.network.aggregation,
             chosen.training,
             sample=chosen.search_labels.exact_states if self._last_iteration else None,
             search_labels=self._search_labels,
-            on_progress=self._told_of(Stage.LIFTING),
+            on_progress=self._progress_of(Stage.LIFTING),
         )
 
-    def _learned(self, weights: Weights) -> LearnedPolicy:
-        return LearnedPolicy(self._rules, self._settings.template, self._settings.network, weights)
-
-    def _told_of(self, stage: Stage) -> Callable[[int], None] | None:
+    def _progress_of(self, stage: Stage) -> Callable[[int], None] | None:
         on_stage = self._on_stage
         return None if on_stage is None else lambda done: on_stage(stage, done)
 
     def _nothing(self) -> str:
         return (
-            f"there is nothing to learn: of {len(self._tasks)} tasks {len(self._spaces)} have "
+            f"nothing to learn: of {len(self._tasks)} tasks {len(self._labels)} have "
             f"fewer than {self._settings.limit:,} states, and no labelled state offers a choice "
             "between good and bad actions"
         )
 
 
 def _named(number: int, checkpoint: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """The checkpoint of a training as a part of that of the whole."""
+    """Return the checkpoint of a training as a part of the checkpoint of learning."""
     return {f"{number}: {name}": array for name, array in checkpoint.items()}
 
 

@@ -1,8 +1,9 @@
-"""Labels beyond small state spaces: what search around a policy finds in larger tasks.
+"""Search labels: labels of states of larger tasks, found by search around a policy.
 
-From a state that the rules lead to, the policy makes a plan, and local search improves it. Then, at
-steps of this plan, every action that the policy derives is tried: those with which no plan gets
-longer are taken for optimal. The better the policy, the better its labels, and so the next policy.
+The policy makes a plan from a state that the rules reach, and local search improves the plan. Then
+the search tries every derived action at some steps of the plan; those that lead to no costlier plan
+are labelled as optimal. A better policy gives better labels, and these a better policy (expert
+iteration; Anthony, Tian and Barber 2017).
 """
 
 from __future__ import annotations
@@ -14,38 +15,38 @@ import numpy as np
 import numpy.typing as npt
 
 from planlog import _core
-from planlog.network.learned_policy import LearnedPolicy
 from planlog.network.settings import SearchLabelSettings
 from planlog.parallel import CheckCancelled, map_in_order
 from planlog.pddl.task import State, Task
 from planlog.policy.execution import execute
+from planlog.policy.policy import Policy
 from planlog.statespace.space import OnProgress
 
-# A policy that goes round in larger and larger circles is given up at some time.
-_MOST_STEPS = 10_000
+# Limit for policies that run into cycles.
+_MAX_STEPS = 10_000
 
 
 @dataclass(frozen=True)
 class SearchLabels:
-    """Some states of a task in which the policy derives optimal and other actions.
+    """Labelled states of a task in which the policy derives optimal and other actions.
 
-    `optimal[i]` tells for each action that it derives in `states[i]`, ordered by schema and
-    arguments, whether it begins the best plan that was found from there.
+    `optimal[i]` says for each derived action of `states[i]`, ordered by schema and objects, whether
+    the best plan found from there begins with it.
     """
 
     task: Task
     states: tuple[State, ...]
     optimal: tuple[npt.NDArray[np.bool_], ...]
-    expansions: int  # that it took
-    first_cost: float  # of the policy's own plan
-    last_cost: float  # of the best one that was found
+    expansions: int  # of the search
+    first_cost: float  # cost of the policy's own plan
+    last_cost: float  # cost of the best plan found
 
     def __len__(self) -> int:
         return len(self.states)
 
 
 def label_by_search(
-    policy: LearnedPolicy,
+    policy: Policy,
     tasks: Sequence[Task],
     settings: SearchLabelSettings,
     *,
@@ -53,7 +54,7 @@ def label_by_search(
     workers: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[SearchLabels]:
-    """Surveys of some tasks, until enough states are labelled; `on_progress` is told how many.
+    """Label states of tasks until enough are labelled; report their number to `on_progress`.
 
     The result depends on policy, tasks, settings and seed, not on the number of workers.
     """
@@ -63,12 +64,10 @@ def label_by_search(
     def run(item: tuple[int, Task], check_cancelled: CheckCancelled) -> SearchLabels | None:
         number, task = item
         rng = np.random.default_rng((*seed, number))
-        start = task.initial if number < len(tasks) else _somewhere(policy, task, rng)
-        return (
-            None
-            if start is None
-            else _label_by_search(policy, task, start, settings, rng, check_cancelled)
-        )
+        start = task.initial if number < len(tasks) else _sample_state(policy, task, rng)
+        if start is None:
+            return None
+        return _label_plan(policy, task, start, settings, rng, check_cancelled)
 
     items = map_in_order(run, enumerate(_in_turn(tasks, seed, settings.passes)), workers)
     for labels in items:
@@ -85,47 +84,48 @@ def label_by_search(
 
 
 def _in_turn(tasks: Sequence[Task], seed: Sequence[int], passes: int) -> Iterator[Task]:
-    """All tasks, again and again, each time in another order."""
+    """Yield all tasks `passes` times, each time in another order."""
     rng = np.random.default_rng((*seed, passes))
     for _ in range(passes):
         for i in rng.permutation(len(tasks)).tolist():
             yield tasks[i]
 
 
-def _somewhere(policy: LearnedPolicy, task: Task, rng: np.random.Generator) -> State | None:
-    """A state on a way that the rules take to the goal."""
-    way = execute(policy.rules, task, rng=rng, max_steps=_MOST_STEPS)
-    if not way.actions:
+def _sample_state(policy: Policy, task: Task, rng: np.random.Generator) -> State | None:
+    """Return a random state of an execution of the rules."""
+    actions = execute(policy.rules, task, rng=rng, max_steps=_MAX_STEPS).actions
+    if not actions:
         return None
     walk = policy.rules.start(task)
-    for action in way.actions[: int(rng.integers(len(way.actions)))]:
+    for action in actions[: int(rng.integers(len(actions)))]:
         walk.apply(action)
     return walk.state
 
 
-def _label_by_search(
-    policy: LearnedPolicy,
+def _label_plan(
+    policy: Policy,
     task: Task,
     start: State,
     settings: SearchLabelSettings,
     rng: np.random.Generator,
     check_cancelled: CheckCancelled,
 ) -> SearchLabels | None:
-    """What can be learned on the way from a state; None if there is no plan."""
-    way = execute(policy, task, start=start, rng=rng, max_steps=_MOST_STEPS)
-    if not way.solved:
-        way = execute(policy.rules, task, start=start, rng=rng, max_steps=_MOST_STEPS)
-    if not way.solved:
+    """Label states along a plan from `start`. Return None if no plan is found."""
+    plan = execute(policy, task, start=start, rng=rng, max_steps=_MAX_STEPS)
+    if not plan.solved:
+        plan = execute(policy.rules, task, start=start, rng=rng, max_steps=_MAX_STEPS)
+    if not plan.solved:
         return None
-    search = _core.PlanLocalSearch(task.core, policy.core, policy.network, int(rng.integers(2**63)))
-    search.start(start.ids, task.encode(way.actions))
-    most = settings.expansions_per_step * search.length
-    while search.expansions < most:
+    program, network = policy.chooser
+    search = _core.PlanLocalSearch(task.core, program, network, int(rng.integers(2**63)))
+    search.start(start.ids, task.encode(plan.actions))
+    max_expansions = settings.expansions_per_step * search.length
+    while search.expansions < max_expansions:
         check_cancelled()
-        search.improve(most)
+        search.improve(max_expansions)
     states, optimal = [], []
     steps = rng.permutation(search.length)[: settings.labelled_steps]
-    # Backwards: labelling may change the plan, but only from its step on.
+    # Backwards, since labelling a step may change the plan from there on.
     for step in np.sort(steps)[::-1].tolist():
         check_cancelled()
         costs = np.array([cost for _, cost in search.action_costs(step)])
@@ -134,5 +134,5 @@ def _label_by_search(
             states.append(State(task, search.state(step)))
             optimal.append(best)
     return SearchLabels(
-        task, tuple(states), tuple(optimal), search.expansions, way.cost, search.cost
+        task, tuple(states), tuple(optimal), search.expansions, plan.cost, search.cost
     )

@@ -1,8 +1,7 @@
-"""Model files: one safetensors file with everything that is needed to use a learned policy.
+"""Models and model files: one safetensors file with all that a learned policy needs.
 
-The header holds a description as JSON: rules, settings, what the network depends on in the domain,
-and how the model was made. Nothing in the file is ever executed, and a file that has been damaged
-is refused.
+The header holds a description as JSON: rules, settings, the signature of the domain, and how the
+model was trained. Nothing in the file is executed, and damaged files are rejected.
 """
 
 from __future__ import annotations
@@ -23,38 +22,46 @@ from safetensors.numpy import save
 
 from planlog.errors import ModelError, RuleError
 from planlog.files import write_atomically
-from planlog.network.learned_policy import LearnedPolicy
+from planlog.network.scorer import NetworkScorer, Weights
 from planlog.network.settings import Activation, Aggregation, NetworkSettings, TemplateSettings
-from planlog.network.template import template_text
-from planlog.pddl.task import Domain
+from planlog.network.template import Template, build_template
+from planlog.pddl.task import Domain, counted
 from planlog.policy.policy import Policy
 
-FORMAT = 2  # grows when older versions of Planlog can no longer read new files
+FORMAT = 2  # increased when older versions of Planlog can no longer read new files
 
-# No sensible model comes near these; they bound what reading a file can cost.
+# Limits of what reading a file can cost; sensible models are far smaller.
 MOST_BYTES = 256 * 1024**2
 MOST_HEADER_BYTES = 16 * 1024**2
 MOST_LAYERS = 100
 
-# All of the description is the value of one key, since safetensors writes keys in any order, and
-# equal models are to be equal files.
+# The description is the value of one key, since safetensors writes keys in any order, and equal
+# models are to be equal files.
 _KEY = "planlog"
 _CHECKSUM = "checksum"
-
-Weights = Mapping[str, npt.NDArray[np.float32]]
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A learned policy as it is kept in a file; ModelError if the parts make no sense."""
+    """A learned policy independent of its domain, as a model file holds it.
 
-    domain: str  # its name
-    signature: str  # all that the network depends on: types and the template, line by line
+    `planlog.learn` trains models, `Model.read` reads them, and `policy` turns them into policies.
+    Raises ModelError if the parts are inconsistent.
+
+    >>> model = Model.read("graph/model.safetensors")
+    >>> model
+    Model('graph', 1 layer, width 4)
+    >>> model.policy(domain)
+    Policy('graph', 1 rule, scorer)
+    """
+
+    domain: str  # name of the domain
+    signature: str  # all that the network depends on: types and the rules of the template
     rules: str | None  # text of the rule file; None: all applicable actions
     template: TemplateSettings
     network: NetworkSettings
     weights: Weights
-    # How it was made, for people: anything that JSON has (numbers that are not finite become None).
+    # How it was trained, for people: any JSON value; numbers that are not finite become None.
     training: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -76,26 +83,29 @@ class Model:
     @classmethod
     def of(
         cls,
-        rules: Policy,
-        template: TemplateSettings,
+        template: Template,
         network: NetworkSettings,
         weights: Weights,
         *,
         training: Mapping[str, Any] | None = None,
         versions: Mapping[str, str] | None = None,
     ) -> Model:
-        """The model of a policy with weights, which must fit; `versions` of what else made it."""
+        """Return the model of a template with weights; `versions` of other software that made it.
+
+        Raises ModelError if the weights do not fit the template.
+        """
+        rules = template.rules
         model = cls(
             domain=rules.domain.name,
-            signature=signature_of(rules, template),
+            signature=template.signature,
             rules=None if rules.program is None else rules.text,
-            template=template,
+            template=template.settings,
             network=network,
             weights=weights,
             training=training or {},
             versions={**present_versions(), **(versions or {})},
         )
-        model.policy(rules.domain)
+        model._scorer(template)
         return model
 
     @property
@@ -103,26 +113,31 @@ class Model:
         """SHA-256 of the signature."""
         return hashlib.sha256(self.signature.encode()).hexdigest()
 
-    def policy(self, domain: Domain, *, temperature: float | None = None) -> LearnedPolicy:
-        """The learned policy, for the domain it was made for; ModelError for another one."""
+    def policy(self, domain: Domain, *, temperature: float | None = None) -> Policy:
+        """Return the learned policy of the domain that the model was trained for.
+
+        With a temperature, actions are sampled from the softmax of score / temperature. Raises
+        ModelError if the model was trained for another domain.
+        """
         if temperature is not None and not temperature > 0:
             raise ValueError("the temperature must be positive")
         rules = self.rules_for(domain)
-        signature = signature_of(rules, self.template)
-        if signature != self.signature:
+        template = build_template(rules, self.template)
+        if template.signature != self.signature:
             raise ModelError(
                 f"the model was made for another domain of the name '{self.domain}'\n"
-                + _difference(self.signature, signature)
+                + _difference(self.signature, template.signature)
             )
+        return rules.with_scorer(self._scorer(template, temperature))
+
+    def _scorer(self, template: Template, temperature: float | None = None) -> NetworkScorer:
         try:
-            return LearnedPolicy(
-                rules, self.template, self.network, self.weights, temperature=temperature
-            )
+            return NetworkScorer(template, self.network, self.weights, temperature=temperature)
         except ValueError as error:
             raise ModelError(f"the model's weights do not fit its rules: {error}") from None
 
     def rules_for(self, domain: Domain) -> Policy:
-        """The rules alone; ModelError if they are not for this domain."""
+        """Return the policy without the network. Raises ModelError if the rules do not fit."""
         if domain.name != self.domain:
             raise ModelError(
                 f"the model was made for the domain '{self.domain}', not for '{domain.name}'"
@@ -134,8 +149,12 @@ class Model:
         except RuleError as error:
             raise ModelError(f"the model's rules do not fit the domain:\n{error}") from None
 
+    def __repr__(self) -> str:
+        layers = counted(self.template.layers, "layer")
+        return f"Model({self.domain!r}, {layers}, width {self.network.width})"
+
     def describe(self) -> dict[str, Any]:
-        """All but the weights, as it stands in the file."""
+        """Return the description in the file: everything but the weights."""
         network = {
             key: value.value if isinstance(value, Enum) else value
             for key, value in asdict(self.network).items()
@@ -153,7 +172,7 @@ class Model:
         }
 
     def write(self, path: str | Path) -> None:
-        """Write the model as a file that is never seen unfinished; equal models, equal files."""
+        """Write the model file, complete or not at all; equal models give equal files."""
         tensors = {name: np.ascontiguousarray(array) for name, array in self.weights.items()}
         description = self.describe()
         description[_CHECKSUM] = _checksum(description, tensors)
@@ -163,7 +182,7 @@ class Model:
 
     @classmethod
     def read(cls, path: str | Path) -> Model:
-        """The model of a file; ModelError if that cannot be used, OSError if it cannot be read."""
+        """Read a model file. Raises ModelError if it is not a valid one, and OSError."""
         metadata, tensors = _read_container(Path(path))
         if _KEY not in metadata:
             raise ModelError(f"{path} is a safetensors file, but not of Planlog")
@@ -193,21 +212,13 @@ class Model:
                 versions=description["versions"],
             )
         except KeyError as error:
-            raise ModelError(f"{path} does not tell its {error}") from None
+            raise ModelError(f"{path} has no {error} in its description") from None
         except (AttributeError, TypeError, ValueError, RecursionError) as error:
-            raise ModelError(f"{path} has a description that makes no sense: {error}") from None
-
-
-def signature_of(rules: Policy, settings: TemplateSettings) -> str:
-    """What a network depends on: the types' hierarchy, and the template with all preconditions."""
-    declared = sorted(rules.domain.types, key=lambda t: t.name)
-    types = [f"type {t.name} - {t.parent}" for t in declared if t.parent is not None]
-    lines = template_text(rules, settings).splitlines()
-    return "\n".join([*types, *(line for line in lines if line and not line.startswith("%"))])
+            raise ModelError(f"{path} has an invalid description: {error}") from None
 
 
 def present_versions() -> dict[str, str]:
-    """What a model is made with."""
+    """Return the versions of the software that makes a model."""
     import planlog
 
     return {
@@ -218,7 +229,7 @@ def present_versions() -> dict[str, str]:
 
 
 def _difference(model: str, domain: str) -> str:
-    """The first line that only one of two signatures has, for each of them."""
+    """Return the first line of each of two signatures that the other one lacks."""
     of_model, of_domain = model.splitlines(), domain.splitlines()
     lines = []
     for title, own, other in (
@@ -293,19 +304,19 @@ def _network_settings(described: Mapping[str, Any]) -> NetworkSettings:
 
 
 def _read_container(path: Path) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """The metadata of a safetensors file, and its tensors by name: their dtype, shape and data."""
+    """Return the metadata of a safetensors file, and its tensors: dtype, shape and data by name."""
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise ModelError(f"{path} is no file")  # a pipe, say, which would be waited for
+        raise ModelError(f"{path} is no file")  # reading a pipe could wait for ever
     size = path.stat().st_size
-    # Not mapped into memory: a file that shrinks meanwhile would end the process.
+    # The file is not mapped into memory: if it shrank meanwhile, the process would crash.
     data = b"" if size > MOST_BYTES else path.read_bytes()
     _check_size(path, size, data)
     try:
         tensors = dict(deserialize(data))  # type: ignore[no-untyped-call]
     except SafetensorError as error:
         raise ModelError(f"{path} is no model file, or part of it is missing: {error}") from None
-    # The library keeps the metadata to itself, but has found the header correct: its length in
-    # 8 bytes, and JSON.
+    # The library does not return the metadata, but has checked the header: its length in 8 bytes,
+    # then JSON.
     header = json.loads(data[8 : 8 + _header_length(data)])
     return header.get("__metadata__") or {}, tensors
 
@@ -331,7 +342,7 @@ def _as_array(path: str | Path, name: str, tensor: dict[str, Any]) -> npt.NDArra
 
 
 def _checksum(description: Mapping[str, Any], weights: Weights) -> str:
-    # However the JSON is written: the order of keys, for one, does not matter.
+    # Sorted keys: the checksum does not depend on how the JSON is written.
     text = json.dumps(description, sort_keys=True, ensure_ascii=False, allow_nan=False)
     digest = hashlib.sha256(text.encode())
     for name in sorted(weights):

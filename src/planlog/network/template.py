@@ -1,21 +1,22 @@
-"""From a policy to the program of its network: objects pass messages, the policy's rules read them.
+"""Templates: the program of a policy's network, with message passing between objects.
 
-The program follows the paper (LRNNs for planning). Atoms of the state and of the goal become
-atoms of their number of arguments (arity_n), objects that share one are neighbours (edge), and
-each object has an embedding (h0) that takes up those of its neighbours layer by layer (h1, ...).
-The last embeddings stand in the body of every rule of the policy, and so does the atom that
-says that the action is applicable (app_stack). Every object has embeddings in every state, so
-the program derives exactly the actions that the policy derives.
+The program follows the paper (LRNNs for planning). Atoms of the state and of the goal become atoms
+of their arity (arity_n). Objects of the same atom are neighbours (edge). Each object has an
+embedding (h0), which takes up those of its neighbours layer by layer (h1, ...). Every rule of the
+policy reads the last embeddings of its objects and the atom that says that the action is applicable
+(app_stack). Every object has embeddings in every state, so the program derives exactly the actions
+that the policy derives.
 
-Embeddings must not depend on rules that read embeddings. Where messages are to pass along the
-policy's derived predicates too, these are therefore derived a second time (plain_well_placed),
-by the policy's rules as they are: a copy of the policy that no embedding enters.
+Embeddings must not depend on rules that read embeddings. So if messages are to pass along the
+policy's derived predicates, the program derives these a second time (plain_well_placed), by a copy
+of the policy's rules without embeddings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
 
@@ -29,6 +30,7 @@ from planlog.datalog.preconditions import (
 )
 from planlog.datalog.stratify import needed_for, stratify
 from planlog.network.settings import TemplateSettings
+from planlog.network.structure import Structure, action_relations, structure_of
 from planlog.pddl.schema import ActionSchema, Predicate, Type
 from planlog.pddl.task import Domain
 from planlog.policy.policy import Policy
@@ -44,19 +46,73 @@ class Section:
     rules: tuple[Rule, ...]
 
 
-def template(policy: Policy, settings: TemplateSettings) -> Policy:
-    """The program of the policy's network, as a policy that derives the same actions."""
-    rules = [rule for section in sections(policy, settings) for rule in section.rules]
-    given = policy.program or Program((), ())
+@dataclass(frozen=True, eq=False)
+class Template:
+    """The program of a policy's network; `build_template` makes it once for all its uses."""
+
+    rules: Policy  # the policy it was built from
+    settings: TemplateSettings
+    sections: tuple[Section, ...]
+    policy: Policy  # all sections as one program, which derives the same actions as the rules
+
+    @cached_property
+    def scores(self) -> frozenset[int]:
+        """The core's numbers of the action relations; the values of their atoms are scores."""
+        return frozenset(action_relations(self.policy))
+
+    @cached_property
+    def structure(self) -> Structure:
+        """The relations and rules that the scores depend on."""
+        return structure_of(self.policy, self.scores)
+
+    @cached_property
+    def text(self) -> str:
+        """The program as a rule file, with the preconditions written out.
+
+        The literals of a body stand in the order in which the network numbers them.
+        """
+        domain = self.rules.domain
+        named = NamedConditions(domain, (rule for part in self.sections for rule in part.rules))
+        parts = [Section(part.title, tuple(map(named, part.rules))) for part in self.sections]
+        if named.rules:
+            title = "conditions of the domain that are no literals"
+            parts.append(Section(title, tuple(named.rules)))
+        along = ", also along derived predicates" if self.settings.derived_messages else ""
+        lines = [f"% {domain.name}: message passing, layers: {self.settings.layers}{along}"]
+        both = [t.name for t in domain.types if t.name in domain.predicate_ids]
+        if both:
+            lines.append(f"% meant as types, but hidden by predicates: {', '.join(both)}")
+        for part in parts:
+            lines += ["", f"% --- {part.title} ---", *map(str, part.rules)]
+        return "\n".join(lines) + "\n"
+
+    @cached_property
+    def signature(self) -> str:
+        """All that the network depends on: the type hierarchy, and the rules of the template."""
+        declared = _by_name(self.rules.domain.types)
+        types = [f"type {t.name} - {t.parent}" for t in declared if t.parent is not None]
+        lines = self.text.splitlines()
+        return "\n".join([*types, *(line for line in lines if line and not line.startswith("%"))])
+
+
+def build_template(rules: Policy, settings: TemplateSettings) -> Template:
+    """Build the template of a policy.
+
+    >>> build_template(policy, TemplateSettings(layers=0)).policy.actions(task, task.initial)
+    [Action(name='go', arguments=('a', 'b'))]
+    """
+    sections = _sections(rules, settings)
+    program = [rule for section in sections for rule in section.rules]
+    given = rules.program or Program((), ())
     report = Report(given.file, given.text)
-    strata = stratify(rules, report)
+    strata = stratify(program, report)
     report.raise_errors()  # there are none
-    program = replace(given, rules=tuple(rules), strata=strata, expanded=True)
-    return Policy(policy.domain, program)
+    expanded = replace(given, rules=tuple(program), strata=strata, expanded=True)
+    return Template(rules, settings, sections, Policy(rules.domain, expanded))
 
 
-def sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]:
-    """The rules of `template`, in order and by their purpose."""
+def _sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]:
+    """Return the rules of a template, by their purpose."""
     domain = policy.domain
     rules = _rules_of(policy)
     all_rules = [*rules, *policy.network_rules]
@@ -84,30 +140,8 @@ def sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]:
     return tuple(section for section in found if section.rules)
 
 
-def template_text(policy: Policy, settings: TemplateSettings) -> str:
-    """The template as rules to read: a rule file with the preconditions written out.
-
-    The literals of a body stand in the order in which the network numbers them.
-    """
-    domain = policy.domain
-    found = sections(policy, settings)
-    named = NamedConditions(domain, (rule for section in found for rule in section.rules))
-    parts = [Section(section.title, tuple(map(named, section.rules))) for section in found]
-    if named.rules:
-        title = "conditions of the domain that are no literals"
-        parts.append(Section(title, tuple(named.rules)))
-    along = ", also along derived predicates" if settings.derived_messages else ""
-    lines = [f"% {domain.name}: message passing, layers: {settings.layers}{along}"]
-    both = [t.name for t in domain.types if t.name in domain.predicate_ids]
-    if both:
-        lines.append(f"% meant as types, but hidden by predicates: {', '.join(both)}")
-    for part in parts:
-        lines += ["", f"% --- {part.title} ---", *map(str, part.rules)]
-    return "\n".join(lines) + "\n"
-
-
 def _rules_of(policy: Policy) -> tuple[Rule, ...]:
-    """The policy's rules; a policy without any has one for each action, with no body."""
+    """Return the policy's rules; without any, a rule without a body for each action."""
     if policy.program is not None:
         return policy.program.rules
     actions = _by_name(policy.domain.actions)
@@ -116,7 +150,7 @@ def _rules_of(policy: Policy) -> tuple[Rule, ...]:
 
 
 def _by_name(declared: Iterable[_Named]) -> list[_Named]:
-    """Sorted, so that domains that differ only in the order of declarations have one template."""
+    """Sort by name: domains that differ only in the order of declarations share a template."""
     return sorted(declared, key=lambda named: named.name)
 
 
@@ -125,20 +159,20 @@ def _atom(relation: Relation) -> Literal:
 
 
 def _mapping(head: Relation, body: Relation) -> Rule:
-    """The same row in another relation."""
+    """Return the rule that copies the rows of a relation to another."""
     return Rule(_atom(head), (_atom(body),))
 
 
 def _part(head: Literal, body: Relation) -> Rule:
-    """Some columns of a row in another relation; variables that occur only once start with `_`."""
+    """Return the rule that projects a relation; variables that occur only once start with `_`."""
     terms = (term if term in head.terms else Variable(f"_{term}") for term in numbered(body.arity))
     return Rule(head, (Literal(body, tuple(terms)),))
 
 
 def _inputs(domain: Domain) -> Iterator[Relation]:
-    """What objects are told apart by: true and wanted atoms, and types.
+    """Yield the input relations: true and wanted atoms, and types.
 
-    Every object is of the type `object`, so that one that occurs in no atom has embeddings too.
+    Every object is of the type `object`, so objects that occur in no atom have embeddings, too.
     """
     for predicate in _by_name(domain.predicates):
         for status in (Source.ACHIEVED_GOAL, Source.UNACHIEVED_GOAL, Source.ACHIEVED_NONGOAL):
@@ -157,7 +191,7 @@ def _edges(arities: Mapping[int, Relation], edge: Relation) -> Iterator[Rule]:
 
 
 def _first_layer(arities: Mapping[int, Relation], layer: Relation) -> Iterator[Rule]:
-    """An object's embedding comes from its atoms; atoms without arguments reach every object."""
+    """Yield the rules of the first embeddings; nullary atoms reach every object."""
     for n, relation in arities.items():
         for term in numbered(n):
             yield _part(Literal(layer, (term,)), relation)
@@ -182,7 +216,7 @@ def _app(domain: Domain, head: Relation, action: Relation, layer: Relation) -> R
 
 
 def _extended(rule: Rule, applicable: Mapping[Relation, Relation], layer: Relation) -> Rule:
-    """A rule of the policy that reads the embeddings of all objects in it."""
+    """Return a rule of the policy that reads the embeddings of all its objects."""
     body = [*rule.body, *(Literal(layer, (variable,)) for variable in variables_of(rule))]
     if rule.head.relation in applicable:
         body.insert(0, Literal(applicable[rule.head.relation], rule.head.terms))
@@ -190,8 +224,7 @@ def _extended(rule: Rule, applicable: Mapping[Relation, Relation], layer: Relati
 
 
 def _read_relations(rules: Iterable[Rule]) -> list[Relation]:
-    """The derived predicates along which messages pass: those that are marked for networks or, if
-    none is, all of them."""
+    """Return the derived predicates along which messages pass: the marked ones, if any, or all."""
     heads = {rule.head.relation: False for rule in rules if not rule.is_policy_rule}
     heads |= {rule.head.relation: True for rule in rules if rule.for_network}
     return [relation for relation, marked in heads.items() if marked or not any(heads.values())]
@@ -200,10 +233,10 @@ def _read_relations(rules: Iterable[Rule]) -> list[Relation]:
 def _plain_relations(
     read: Iterable[Relation], rules: Iterable[Rule], names: Names
 ) -> dict[Relation, Relation]:
-    """New names for these derived predicates and for all that they need of the policy."""
+    """Return new names for derived predicates and for all that they depend on."""
     rules = list(rules)
     needed = needed_for(read, rules)
-    # What has no rules is empty, and stays what it is.
+    # A relation without rules is empty and keeps its name.
     heads = dict.fromkeys(rule.head.relation for rule in rules)
     return {r: names.new(f"plain_{r.name}", r.arity) for r in heads if r in needed}
 

@@ -282,8 +282,8 @@ class Domain:
         return current is not None
 
     def __repr__(self) -> str:
-        predicates = _count(len(self.predicates), "predicate")
-        return f"Domain({self.name!r}, {predicates}, {_count(len(self.actions), 'action')})"
+        predicates = counted(len(self.predicates), "predicate")
+        return f"Domain({self.name!r}, {predicates}, {counted(len(self.actions), 'action')})"
 
     def __copy__(self) -> Domain:
         return self  # immutable
@@ -386,7 +386,7 @@ class Task:
             arity = self.domain.actions[schema].arity
             if len(arguments) != arity:
                 raise UnknownNameError(
-                    f"action '{name}' has {_count(arity, 'parameter')}, "
+                    f"action '{name}' has {counted(arity, 'parameter')}, "
                     f"but {Action(name, arguments)} has {len(arguments)}"
                 )
             codes.append((schema, [self.object_id(argument) for argument in arguments]))
@@ -414,7 +414,7 @@ class Task:
             raise UnknownNameError(f"task '{self.name}' has no object '{name}'") from None
 
     def __repr__(self) -> str:
-        sizes = f"{_count(len(self.objects), 'object')}, {_count(len(self.goals), 'goal')}"
+        sizes = f"{counted(len(self.objects), 'object')}, {counted(len(self.goals), 'goal')}"
         return f"Task({self.name!r} of domain {self.domain.name!r}, {sizes})"
 
     def __copy__(self) -> Task:
@@ -464,7 +464,8 @@ def _unpickle_state(task: Task, atoms: tuple[Atom, ...]) -> State:
     return task.state(atoms)
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, as in "1 goal" and "2 goals"."""
     return f"{number} {noun}{'s' * (number != 1)}"
 
 

@@ -3,77 +3,113 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import RLock
+from typing import Protocol
 from weakref import WeakSet
 
 import numpy as np
 
+from planlog import _core
 from planlog.datalog import Constant, Literal, Program, Relation, Rule, parse_program, read_program
-from planlog.datalog.compile import Lowering
-from planlog.datalog.preconditions import applicability_rules, expand_preconditions
+from planlog.datalog.compile import CompiledProgram, compile_program
 from planlog.datalog.stratify import without_network_rules
 from planlog.errors import Diagnostic, RuleError
-from planlog.pddl.task import Action, Domain, State, Task
+from planlog.pddl.task import Action, Domain, State, Task, counted
 from planlog.policy.derivations import AtomRows, Derivations, Ids, RuleDerivations
+from planlog.policy.query import answers
 from planlog.policy.walk import Walk
 
-_Rule = tuple[Ids, Ids, Ids, bool]
 
+class Scorer(Protocol):
+    """A ranking of derived actions, as `planlog.network.scorer` makes it from a trained network."""
 
-_policies: WeakSet[Policy] = WeakSet()
+    temperature: float | None  # of the softmax that samples actions; None: the best action
+    network: _core.Network
 
+    @property
+    def program(self) -> _core.Program:
+        """The program that the network reads; it derives the same actions as the rules."""
 
-def _renew_locks() -> None:
-    """Give all policies new locks: after a fork nobody is left to release the old ones."""
-    for policy in _policies:
-        policy._lock = Lock()
-        policy._kept = None
-
-
-os.register_at_fork(after_in_child=_renew_locks)
+    @property
+    def rule_numbers(self) -> tuple[int, ...]:
+        """Numbers of the policy's rules in that program."""
 
 
 class Policy:
-    """A nondeterministic policy of a domain: maps each state of each task to a set of actions."""
+    """A policy of a domain: it maps each state of each task to a set of derived actions.
+
+    `Policy.read`, `Policy.parse` and `Policy.applicable` make policies. Without a `scorer` an
+    execution samples one of the derived actions; with one it takes the best.
+
+    >>> policy = Policy.parse("go(X, Y) :- not seen(Y).", domain)
+    >>> policy
+    Policy('graph', 1 rule)
+    >>> policy.actions(task, task.initial)
+    [Action(name='go', arguments=('a', 'b'))]
+    """
 
     def __init__(self, domain: Domain, program: Program | None) -> None:
-        """Without a program the policy derives all applicable actions."""
         self.domain = domain
-        self.program = program
-        self.network_rules: tuple[Rule, ...] = ()  # that are only read by networks: no part of it
+        self.scorer: Scorer | None = None
+        self.network_rules: tuple[Rule, ...] = ()  # rules that only networks read
+        self.program = program  # None: all applicable actions
         if program is not None:
             self.program, self.network_rules = without_network_rules(program)
-        lowering = Lowering(domain)
-        rules = applicability_rules(domain) if self.program is None else self.program.rules
-        if self.program is None or not self.program.expanded:
-            rules = [expand_preconditions(rule, domain) for rule in rules]
-        numbers = tuple(map(lowering.add, rules))
-        self.rule_numbers: tuple[int, ...] = () if self.program is None else numbers
-        self.core = lowering.core
-        self.core.check()
-        self._relations = lowering.relations
-        self._kept: Walk | None = None  # for evaluations from scratch
-        self._lock = Lock()
+        self._given = program
+        self._rules: Policy | None = None  # the same policy without its scorer
+        self._compiled: CompiledProgram | None = None
+        self._kept_walk: Walk | None = None
+        self._lock = RLock()
         _policies.add(self)
 
     @classmethod
     def read(cls, path: str | Path, domain: Domain) -> Policy:
+        """Read a rule file.
+
+        Returns the policy; `warnings` holds what is doubtful. Raises RuleError with all mistakes of
+        the file and where they are, and OSError if the file cannot be read.
+
+        >>> Policy.read("graph/policy.dl", domain)
+        Policy('graph', 1 rule)
+        """
         return cls(domain, read_program(path, domain))
 
     @classmethod
     def parse(cls, text: str, domain: Domain, file: str = "<rules>") -> Policy:
+        """Parse the text of a rule file; messages call it `file`. Raises RuleError as `read` does.
+
+        >>> Policy.parse("go(X, Y) :- not seen(Y).", domain).text
+        'go(X, Y) :- not seen(Y).'
+        """
         return cls(domain, parse_program(text, domain, file))
 
     @classmethod
     def applicable(cls, domain: Domain) -> Policy:
-        """The policy that derives every applicable action."""
+        """Return the policy that derives every applicable action.
+
+        >>> Policy.applicable(domain)
+        Policy('graph', all applicable actions)
+        """
         return cls(domain, None)
+
+    def with_scorer(self, scorer: Scorer) -> Policy:
+        """Return the policy with the same rules whose executions follow the scores."""
+        learned = Policy(self.domain, self._given)
+        learned.scorer = scorer
+        learned._rules = self.rules
+        return learned
+
+    @property
+    def rules(self) -> Policy:
+        """The policy without its scorer."""
+        return self._rules or self
 
     @property
     def text(self) -> str:
-        """All rules, as they were written if they come from a text."""
+        """The rules as text, as they were written if they come from a file or text."""
         if self.program is None:
             return ""
         return self.program.text or "".join(
@@ -82,47 +118,58 @@ class Policy:
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
+        """Warnings about the rules."""
         return self.program.warnings if self.program else ()
 
     def actions(self, task: Task, state: State) -> list[Action]:
-        """The derived actions, by schema and then by object, evaluated from scratch."""
-        with self._lock:
-            walk = self._walk(task)
+        """Return the derived actions of a state, ordered by schema and objects.
+
+        Evaluates the rules from scratch; use a walk (`start`) to follow a sequence of actions.
+        Raises RuleError if the rules name an object that the task lacks.
+        """
+        with self._walk(task) as walk:
             walk.restart(state)
             return walk.actions()
 
+    def query(self, task: Task, state: State, body: str) -> list[dict[str, str]]:
+        """Return the substitutions under which the body of a rule holds in a state.
+
+        The body may use the rules' derived predicates. Raises RuleError if it is not correct.
+
+        >>> policy.query(task, task.initial, "at(X), edge(X, Y), not seen(Y)")
+        [{'X': 'a', 'Y': 'b'}]
+        """
+        return answers(self, task, state, body)
+
     def derivations(self, task: Task, states: Iterable[State]) -> Derivations:
-        """The models of many states in one call, with all satisfied substitutions."""
+        """Return the canonical models of states, with all satisfied substitutions."""
         ids = [task.ids(state) for state in states]
         offsets = np.cumsum([0, *map(len, ids)], dtype=np.uint32)
         atoms = np.concatenate(ids) if ids else np.zeros(0, dtype=np.uint32)
-        with self._lock:
-            return self.as_derivations(self._walk(task).core.derive(atoms, offsets))
+        with self._walk(task) as walk:
+            return self.rules.as_derivations(walk.core.derive(atoms, offsets))
 
     def start(
         self, task: Task, state: State | None = None, *, deadline: float | None = None
     ) -> Walk:
-        """A walk from a state (the initial one by default).
+        """Return a walk from a state, by default the initial state.
 
-        Evaluation that passes the deadline (of `time.monotonic`) raises TimeoutError.
+        Evaluation past the deadline (a time of `time.monotonic`) raises TimeoutError. Raises
+        RuleError if the rules name an object that the task lacks.
+
+        >>> walk = policy.start(task)
+        >>> walk.apply("(go a b)")
+        >>> walk
+        Walk('p', 1 step, 1 goal left, 1 action derived)
         """
         self.check_task(task)
-        walk = self._new_walk(task)
+        walk = Walk(self, task)
         walk.set_deadline(deadline)
         walk.restart(task.initial if state is None else state)
         return walk
 
-    def rule_texts(self) -> dict[int, str]:
-        """The rules as they were written, by the core's numbers."""
-        rules = self.program.rules if self.program else ()
-        return {number: rule.text for number, rule in zip(self.rule_numbers, rules, strict=True)}
-
-    def relation(self, relation: Relation) -> int:
-        """The core's number of a relation of the rule file."""
-        return self._relations[relation]
-
     def check_task(self, task: Task) -> None:
-        """RuleError if the rules name an object that the task does not have."""
+        """Raise RuleError if the rules name an object that the task lacks."""
         missing = []
         for rule in (*(self.program.rules if self.program else ()), *self.network_rules):
             for part in (rule.head, *rule.body):
@@ -146,9 +193,47 @@ class Policy:
             length=len(constant.name),
         )
 
+    # --- The compiled rules ------------------------------------------------------------------
+
+    @property
+    def compiled(self) -> CompiledProgram:
+        """The compiled rules; those of a policy with a scorer are often not needed."""
+        rules = self.rules
+        with rules._lock:
+            if rules._compiled is None:
+                rules._compiled = compile_program(rules.domain, rules.program)
+            return rules._compiled
+
+    @property
+    def core(self) -> _core.Program:
+        """The core's program of the rules."""
+        return self.compiled.core
+
+    @property
+    def chooser(self) -> tuple[_core.Program, _core.Network | None]:
+        """The core's program and network that choose actions."""
+        return (self.scorer.program, self.scorer.network) if self.scorer else (self.core, None)
+
+    @property
+    def rule_numbers(self) -> tuple[int, ...]:
+        """The core's numbers of the rules."""
+        return self.compiled.rule_numbers
+
+    def relation(self, relation: Relation) -> int:
+        """Return the core's number of a relation of the rules."""
+        return self.compiled.relations[relation]
+
+    def rule_texts(self) -> dict[int, str]:
+        """Return the rules as they were written, by their numbers in the program of a walk."""
+        numbers = self.scorer.rule_numbers if self.scorer else self.rule_numbers
+        rules = self.program.rules if self.program else ()
+        return {number: rule.text for number, rule in zip(numbers, rules, strict=True)}
+
     def as_derivations(
-        self, arrays: tuple[list[tuple[Ids, Ids, bool]], list[_Rule]]
+        self,
+        arrays: tuple[list[tuple[Ids, Ids, bool]], list[tuple[Ids, Ids, Ids, bool]]],
     ) -> Derivations:
+        """Wrap the core's arrays of derivations by the rules."""
         relations, rules = arrays
         return Derivations(
             tuple(AtomRows(*relation) for relation in relations),
@@ -161,11 +246,48 @@ class Policy:
     def _positive_body(self, rule: int) -> tuple[int, ...]:
         return tuple(rel for rel, negated, _ in self.core.rule_body(rule) if not negated)
 
-    def _new_walk(self, task: Task) -> Walk:
-        return Walk(self, task)
+    @contextmanager
+    def _walk(self, task: Task) -> Iterator[Walk]:
+        """Lend a walk of the rules, which is kept so that static relations are loaded once."""
+        rules = self.rules
+        with rules._lock:
+            if rules._kept_walk is None or rules._kept_walk.task is not task:
+                rules._kept_walk = rules.start(task)
+            yield rules._kept_walk
 
-    def _walk(self, task: Task) -> Walk:
-        """A walk for evaluations from scratch, kept so that static relations are loaded once."""
-        if self._kept is None or self._kept.task is not task:
-            self._kept = self.start(task)
-        return self._kept
+    # --- Copies and text ---------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        rules = "all applicable actions"
+        if self.program is not None:
+            rules = counted(len(self.program.rules) + len(self.network_rules), "rule")
+        return f"Policy({self.domain.name!r}, {rules}{', scorer' if self.scorer else ''})"
+
+    def __copy__(self) -> Policy:
+        return self  # immutable
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Policy:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _unpickle, (self.domain, self._given, self.scorer)
+
+
+def _unpickle(domain: Domain, program: Program | None, scorer: Scorer | None) -> Policy:
+    rules = Policy(domain, program)
+    return rules if scorer is None else rules.with_scorer(scorer)
+
+
+# --- Forks -----------------------------------------------------------------------------------
+# A lock that another thread holds at a fork is never released in the child.
+
+_policies: WeakSet[Policy] = WeakSet()
+
+
+def _renew_locks() -> None:
+    for policy in _policies:
+        policy._lock = RLock()
+        policy._kept_walk = None
+
+
+os.register_at_fork(after_in_child=_renew_locks)

@@ -9,7 +9,7 @@ import numpy as np
 
 from planlog import _core
 from planlog.errors import InapplicableError, MissingValueError
-from planlog.pddl.task import Action, State, Task
+from planlog.pddl.task import Action, State, Task, counted
 from planlog.policy.derivations import Derivations
 
 if TYPE_CHECKING:
@@ -17,19 +17,36 @@ if TYPE_CHECKING:
 
 
 class Walk:
-    """A walk through the states of a task: the policy's answer is updated with every action."""
+    """A walk through the states of a task; `Policy.start` begins one.
+
+    The derived actions, and their scores if the policy has a scorer, are updated with every action
+    that is applied or undone.
+
+    >>> walk = policy.start(task)
+    >>> walk.actions()
+    [Action(name='go', arguments=('a', 'b'))]
+    >>> walk.apply("(go a b)")
+    >>> walk.state
+    State((at b) (seen b))
+    >>> walk.undo()
+    """
 
     def __init__(self, policy: Policy, task: Task, core: _core.Walk | None = None) -> None:
         self.policy = policy
         self.task = task
-        self.core = core or _core.Walk(task.core, policy.core)
+        if core is None:
+            program, network = policy.chooser
+            core = _core.Walk(task.core, program)
+            if network is not None:
+                core.attach(network)
+        self.core = core
 
     def restart(self, state: State) -> None:
         """Begin again at a state, evaluated from scratch."""
         self.core.start(self.task.ids(state))
 
     def set_deadline(self, deadline: float | None) -> None:
-        """When (by `time.monotonic`) evaluation is to stop with TimeoutError."""
+        """Let evaluation raise TimeoutError after a time of `time.monotonic`."""
         self.core.set_deadline(None if deadline is None else deadline - time.monotonic())
 
     def apply(self, action: Action | str) -> None:
@@ -48,42 +65,70 @@ class Walk:
             raise InapplicableError(f"{action} is not applicable here")
 
     def undo(self) -> None:
-        """Take the last action back."""
+        """Undo the last action."""
         self.core.undo()
 
     def copy(self) -> Walk:
-        """An independent walk at the same place, with the same way to undo."""
+        """Return an independent walk at the same state, with the same actions to undo."""
         return Walk(self.policy, self.task, self.core.copy())
 
     def actions(self) -> list[Action]:
-        """The derived actions, by schema and then by object."""
+        """Return the derived actions, ordered by schema and objects."""
         return [self.task.decode(*described) for described in self.core.actions()]
 
+    def query(self, body: str) -> list[dict[str, str]]:
+        """Return the substitutions under which the body of a rule holds here, as `Policy.query`.
+
+        >>> policy.start(task).query("at(X), edge(X, Y)")
+        [{'X': 'a', 'Y': 'b'}]
+        """
+        return self.policy.query(self.task, self.state, body)
+
     def sample(self, rng: np.random.Generator) -> Action | None:
-        """One of the derived actions, each as likely as any other; None if there are none."""
+        """Return a derived action, sampled uniformly; None if there is none."""
         described = self.core.sample(rng.bit_generator.random_raw())
         return None if described is None else self.task.decode(*described)
 
-    def choose(self, rng: np.random.Generator) -> Action | None:
-        """The action that an execution takes here; None if there is none."""
-        return self.sample(rng)
+    def choose(self, rng: np.random.Generator | None = None) -> Action | None:
+        """Return the action that an execution applies here; None if there is none.
+
+        It is the action with the highest score (of equal ones the first by name). If the scorer has
+        a temperature, or if there is no scorer, the action is sampled, which needs `rng`.
+        """
+        scorer = self.policy.scorer
+        if scorer is not None and scorer.temperature is None:
+            described = self.core.best(None, 0)
+        elif rng is None:
+            raise ValueError("this policy samples its actions: give a random generator")
+        elif scorer is None:
+            return self.sample(rng)
+        else:
+            described = self.core.best(scorer.temperature, rng.bit_generator.random_raw())
+        return None if described is None else self.task.decode(*described)
 
     def ranked(self, rng: np.random.Generator) -> list[Action]:
-        """All derived actions, in the order in which a search should try them."""
-        actions = self.actions()
-        return [actions[i] for i in rng.permutation(len(actions))]
+        """Return the derived actions, best first; in random order without a scorer."""
+        if self.policy.scorer is None:
+            actions = self.actions()
+            return [actions[i] for i in rng.permutation(len(actions))]
+        scores = self.scores()
+        return sorted(scores, key=lambda action: (-scores[action], action))
 
     def scores(self) -> dict[Action, float]:
-        """Of derived actions, if the policy has any."""
-        return {}
+        """Return the derived actions with their scores; nothing without a scorer."""
+        if self.policy.scorer is None:
+            return {}
+        return {self.task.decode(*described): score for described, score in self.core.scores()}
 
     @property
     def has_choice(self) -> bool:
-        """Whether another action could be chosen here another time."""
-        return self.action_count > 1
+        """Whether an execution could choose another action here another time."""
+        scorer = self.policy.scorer
+        samples = scorer is None or scorer.temperature is not None
+        return samples and self.action_count > 1
 
     def explain(self) -> list[tuple[str, Action]]:
-        """Each derived action with each rule that derives it, as text."""
+        """Return each derived action with each rule that derives it, as text."""
         names = self.policy.rule_texts()
         return [
             (names.get(rule, "applicable"), self.task.decode(schema, arguments))
@@ -92,25 +137,29 @@ class Walk:
         ]
 
     def derivations(self) -> Derivations:
-        """The model of the present state as arrays."""
-        return self.policy.as_derivations(self.core.snapshot())
+        """Return the canonical model of the state under the rules, with all derivations."""
+        if self.policy.scorer is None:
+            return self.policy.as_derivations(self.core.snapshot())
+        return self.policy.derivations(self.task, [self.state])
 
     @property
     def action_count(self) -> int:
+        """Number of derived actions."""
         return self.core.action_count
 
     @property
     def steps(self) -> int:
+        """Number of actions applied since the start, without those undone."""
         return self.core.steps
 
     @property
     def cost(self) -> float:
-        """Of the steps; their number if the task does not minimise total-cost."""
+        """Cost of the steps; their number if the task does not minimise total-cost."""
         return self.core.cost
 
     @property
     def goals_left(self) -> int:
-        """How many literals of the goal do not hold."""
+        """Number of literals of the goal that do not hold."""
         return self.core.goals_left
 
     @property
@@ -120,13 +169,19 @@ class Walk:
 
     @property
     def is_goal(self) -> bool:
+        """Whether the goal holds."""
         return self.core.goals_left == 0
 
     @property
     def state(self) -> State:
+        """The current state."""
         return State(self.task, self.core.state())
 
     @property
     def fingerprint(self) -> int:
-        """128 bits that equal states share and different ones, for all practical purposes, not."""
+        """A 128-bit hash of the state."""
         return self.core.fingerprint
+
+    def __repr__(self) -> str:
+        place = f"{counted(self.steps, 'step')}, {counted(self.goals_left, 'goal')} left"
+        return f"Walk({self.task.name!r}, {place}, {counted(self.action_count, 'action')} derived)"

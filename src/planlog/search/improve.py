@@ -14,7 +14,6 @@ from dataclasses import replace
 
 from planlog import _core
 from planlog.errors import MissingValueError
-from planlog.network.learned_policy import LearnedPolicy
 from planlog.parallel import available_processors
 from planlog.pddl.task import Task
 from planlog.policy.execution import Outcome, PlanResult
@@ -28,7 +27,7 @@ _FINAL = (Outcome.SOLVED, Outcome.TIME_LIMIT, Outcome.MEMORY_LIMIT, Outcome.INTE
 def first_plan(policy: Policy, run: Callable[[Policy], PlanResult]) -> PlanResult:
     """A plan to begin with, as soon as there is one: that of the rules, which are faster than a
     network, or of the policy where they find none. `run` executes either of them."""
-    if isinstance(policy, LearnedPolicy):
+    if policy.scorer is not None:
         result = run(policy.rules)
         if result.outcome in _FINAL:
             return result
@@ -69,8 +68,8 @@ def improve(
     deadline = None if time_limit is None else start + time_limit
 
     def search() -> Iterator[PlanResult]:
-        network = policy.network if isinstance(policy, LearnedPolicy) else None
-        parallel = _core.ParallelSearch(task.core, policy.core, network, seed % 2**64, threads)
+        program, network = policy.chooser
+        parallel = _core.ParallelSearch(task.core, program, network, seed % 2**64, threads)
         parallel.start(task.initial.ids, task.encode(plan.actions))  # which checks the plan
         yield replace(plan, steps=0, seconds=time.monotonic() - start)
         try:

@@ -13,7 +13,7 @@ from planlog.cli.console import emit
 from planlog.cli.options import FILE, policy_option
 from planlog.cli.resolve import read_domain, read_rules, take_policy
 from planlog.network.settings import TemplateSettings
-from planlog.network.template import template_text
+from planlog.network.template import build_template
 
 HELP = """Print the rules that define the network of a policy: message passing and its own rules.
 
@@ -52,4 +52,5 @@ def command(
     if recognise(domain_file) is FileKind.FOLDER:
         domain_file = find_domain(domain_file / "domain.pddl")
     choice = read_rules(read_domain(domain_file), policy)
-    emit(template_text(choice.policy, TemplateSettings(layers, derived_messages)).rstrip())
+    settings = TemplateSettings(layers, derived_messages)
+    emit(build_template(choice.policy, settings).text.rstrip())

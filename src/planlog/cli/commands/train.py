@@ -6,7 +6,6 @@ import hashlib
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +33,7 @@ from planlog.cli.resolve import check_writable, read_domain, read_rules, read_ta
 from planlog.cli.signals import Signals
 from planlog.errors import NothingToLearnError
 from planlog.learning.checkpoint import Checkpoint
-from planlog.network.learned_policy import weight_shapes
-from planlog.network.model_file import MOST_BYTES, Model
+from planlog.network.model_file import Model
 from planlog.network.settings import (
     PRESETS,
     Activation,
@@ -46,8 +44,6 @@ from planlog.network.settings import (
     SelectBy,
     preset,
 )
-from planlog.network.structure import action_relations, structure_of
-from planlog.network.template import template
 from planlog.policy.policy import Policy
 
 if TYPE_CHECKING:
@@ -204,7 +200,6 @@ def command(
         with signals.until_interrupted():
             choice = read_rules(read_domain(domain_file), policy)
             tasks = read_tasks(choice.policy, task_files)
-            _check_size(choice.policy, chosen)
             checkpoint = _checkpoint(out, domain_file, task_files, choice.policy, chosen, seed)
             begun = _resume(checkpoint, resume)
             try:
@@ -312,19 +307,6 @@ def _settings(name: str, options: dict[str, Any]) -> LearningSettings:
         return preset(name).changed(**given)
     except ValueError as error:
         raise BadUsage(f"--settings: {error}") from None
-
-
-def _check_size(rules: Policy, settings: LearningSettings) -> None:
-    """Say at once that the model would be too large for a file."""
-    policy = template(rules, settings.template)
-    scores = frozenset(action_relations(policy))
-    network = replace(settings.network, width=settings.network.width * settings.ensemble_size)
-    shapes = weight_shapes(structure_of(policy, scores), network, scores)
-    size = 4 * sum(rows * columns for rows, columns in shapes.values())
-    if size > MOST_BYTES:
-        raise BadUsage(
-            f"--width: the weights would take {size:,} bytes; models may have {MOST_BYTES:,}"
-        )
 
 
 def _hash(*files: Path) -> str:

@@ -30,16 +30,15 @@ from planlog.cli.progress import TrainingProgress
 from planlog.cli.resolve import check_writable, read_domain, read_rules, read_tasks, require
 from planlog.cli.signals import Signals
 from planlog.errors import NothingToLearnError, RuleError
-from planlog.network.learned_policy import weight_shapes
 from planlog.network.model_file import Model
+from planlog.network.scorer import weight_shapes
 from planlog.network.settings import (
     PRESETS,
     LearningSettings,
     NetworkSettings,
     TemplateSettings,
 )
-from planlog.network.structure import action_relations, structure_of
-from planlog.network.template import template
+from planlog.network.template import build_template
 from planlog.pddl.task import Domain, Task
 from planlog.policy.execution import Outcome, execute
 from planlog.policy.policy import Policy
@@ -294,11 +293,10 @@ class Knowledge:
 def rules_alone(rules: Policy) -> Model:
     """The smallest model of some rules, with weights that make all scores equal."""
     settings, network = TemplateSettings(layers=0), NetworkSettings(width=1)
-    policy = template(rules, settings)
-    relations = frozenset(action_relations(policy))
-    shapes = weight_shapes(structure_of(policy, relations), network, relations)
+    template = build_template(rules, settings)
+    shapes = weight_shapes(template.structure, network, template.scores)
     weights = {name: np.zeros(shape, dtype=np.float32) for name, shape in shapes.items()}
-    return Model.of(rules, settings, network, weights, training={"note": "the rules alone"})
+    return Model.of(template, network, weights, training={"note": "the rules alone"})
 
 
 def scores(new: Sequence[float | None], old: Sequence[float | None]) -> tuple[float, float]:

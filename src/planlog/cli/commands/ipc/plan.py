@@ -26,7 +26,6 @@ from planlog.cli.plan_files import (
 )
 from planlog.cli.resolve import check_writable, read_domain, read_tasks
 from planlog.cli.signals import Signals
-from planlog.network.learned_policy import LearnedPolicy
 from planlog.network.model_file import Model
 from planlog.policy.execution import Outcome, PlanResult, execute
 from planlog.policy.policy import Policy
@@ -143,7 +142,7 @@ class Strategy:
     draws: int = 1  # tries in a round, each with another seed
 
 
-def _strategies(learned: LearnedPolicy) -> Iterator[Strategy]:
+def _strategies(learned: Policy) -> Iterator[Strategy]:
     """Yield the strategies, the most promising first: sampled plans are longer than scored ones."""
     yield Strategy("learned policy", learned, by_rules=True)
     yield Strategy("search by scores", learned, by_rules=True, search=True)

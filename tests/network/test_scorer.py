@@ -14,16 +14,13 @@ from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
 from planlog import domains
-from planlog.network.learned_policy import (
-    LearnedPolicy,
-    LearnedWalk,
-    ensemble,
-)
+from planlog.network.scorer import ensemble
 from planlog.network.settings import Activation, Aggregation, NetworkSettings, TemplateSettings
-from planlog.network.template import template
+from planlog.network.template import build_template
 from planlog.pddl.task import Action, Domain, State, Task
 from planlog.policy.execution import Outcome, execute
 from planlog.policy.policy import Policy
+from planlog.policy.walk import Walk
 from planlog.validation import validate
 from support.nested_lists import Nested, nested
 from support.pddl_by_the_book import typed
@@ -32,6 +29,7 @@ from support.random_networks import (
     ALL_POLICIES,
     NARROW,
     PLAIN,
+    learned_policy,
     networks,
     policies,
     problem_text,
@@ -60,9 +58,9 @@ def learned(
     *,
     scale: float = 1.0,
     temperature: float | None = None,
-) -> LearnedPolicy:
+) -> Policy:
     weights = random_weights(rules, of_template, of_network, seed, scale)
-    return LearnedPolicy(rules, of_template, of_network, weights, temperature=temperature)
+    return learned_policy(rules, of_template, of_network, weights, temperature=temperature)
 
 
 def best_of(scores: Mapping[Action, float]) -> Action | None:
@@ -156,10 +154,10 @@ def test_scores_of_networks_side_by_side_add_up(
     of_network = replace(of_network, score_activation=Activation.IDENTITY)
     rules, task = rules_of(*which), small_task(which[0], seed % 5)
     members = [random_weights(rules, of_template, of_network, seed + i) for i in range(count)]
-    together = ensemble(template(rules, of_template), of_network, members)
+    together = ensemble(build_template(rules, of_template), of_network, members)
     assert together[0].width == count * of_network.width
     walks = [
-        LearnedPolicy(rules, of_template, *network).start(task)
+        learned_policy(rules, of_template, *network).start(task)
         for network in (together, *((of_network, member) for member in members))
     ]
     rng = rng_of(seed)
@@ -180,7 +178,7 @@ def test_scores_of_networks_side_by_side_add_up(
 def test_one_network_stays_what_it_is() -> None:
     rules = rules_of("ferry", "policy")
     weights = random_weights(rules)
-    assert ensemble(template(rules, PLAIN), NARROW, [weights]) == (NARROW, weights)
+    assert ensemble(build_template(rules, PLAIN), NARROW, [weights]) == (NARROW, weights)
 
 
 # --- Which action ------------------------------------------------------------------------
@@ -343,10 +341,10 @@ def states_of(policy: Policy, task: Task, actions: Iterable[Action]) -> list[Sta
     return states
 
 
-def first_plan(policy: LearnedPolicy, task: Task) -> list[Action] | None:
+def first_plan(policy: Policy, task: Task) -> list[Action] | None:
     """By the definition: depth first, the best actions first, no state twice."""
     seen = {task.initial}
-    way: list[tuple[LearnedWalk, list[Action]]] = []
+    way: list[tuple[Walk, list[Action]]] = []
     plan: list[Action] = []
     walk = policy.start(task)
     while True:
@@ -394,7 +392,6 @@ def test_copies_go_their_own_ways(which: tuple[str, str], seed: int) -> None:
             walk.apply(rng.choice(actions))
     before, state, steps = walk.scores(), walk.state, walk.steps
     copy = walk.copy()
-    assert isinstance(copy, LearnedWalk)
     assert copy.scores() == before
     for _ in range(5):
         if actions := copy.actions():
@@ -499,4 +496,4 @@ def test_weights_must_fit(data: st.DataObject) -> None:
     elif change == "flat":
         weights[name] = weight.ravel()
     with pytest.raises(ValueError, match=name):
-        LearnedPolicy(rules, PLAIN, NARROW, weights)
+        learned_policy(rules, PLAIN, NARROW, weights)
