@@ -67,7 +67,7 @@ def test_other_text_is_no_action(text: str) -> None:
 
 def test_actions_are_encoded_and_decoded(task: Task) -> None:
     codes = task.encode([Action("go", ("a", "b")), "(go b c)"])
-    assert codes == [(0, [0, 1]), (0, [1, 2])]
+    assert codes == [(0, (0, 1)), (0, (1, 2))]
     assert [str(task.decode(*code)) for code in codes] == ["(go a b)", "(go b c)"]
 
 

@@ -21,6 +21,9 @@ from planlog.pddl.schema import ActionSchema, Axiom, Parameter, Predicate, Schem
 Kind = _core.PredicateKind
 AtomIds = npt.NDArray[np.uint32]
 
+# An action as the core knows it: the number of its schema, and those of its objects.
+EncodedAction = tuple[int, tuple[int, ...]]
+
 # The text of a file, and the name that messages give it.
 _Source = tuple[bytes, str]
 _Value = TypeVar("_Value", bound="_Ground")
@@ -368,14 +371,14 @@ class Task:
         """
         return state.ids if state.task is self else self.state(state.atoms).ids
 
-    def encode(self, actions: Iterable[Action | str]) -> list[tuple[int, list[int]]]:
+    def encode(self, actions: Iterable[Action | str]) -> list[EncodedAction]:
         """Translate ground actions into the core's schema and object ids.
 
         Actions may be given as text. Raises UnknownNameError if the domain lacks the action or the
         task lacks an object.
 
         >>> task.encode(["(go a b)"])
-        [(0, [0, 1])]
+        [(0, (0, 1))]
         """
         codes = []
         for action in actions:
@@ -389,13 +392,13 @@ class Task:
                     f"action '{name}' has {counted(arity, 'parameter')}, "
                     f"but {Action(name, arguments)} has {len(arguments)}"
                 )
-            codes.append((schema, [self.object_id(argument) for argument in arguments]))
+            codes.append((schema, tuple([self.object_id(argument) for argument in arguments])))
         return codes
 
     def decode(self, schema: int, objects: Sequence[int]) -> Action:
         """Return the ground action with the core's schema and object ids.
 
-        >>> task.decode(0, [0, 1])
+        >>> task.decode(0, (0, 1))
         Action(name='go', arguments=('a', 'b'))
         """
         names = self.object_names

@@ -1,4 +1,4 @@
-"""Run a policy on a task, action by action; however it ends, the outcome is a value."""
+"""Executions: run a policy on a task, action by action, to an outcome."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from enum import Enum
 import numpy as np
 
 from planlog.pddl.plan import Plan
-from planlog.pddl.task import Action, State, Task
+from planlog.pddl.task import Action, EncodedAction, State, Task, counted
 from planlog.policy.policy import Policy
 from planlog.policy.walk import Walk
 
 
 class Outcome(Enum):
-    """How an execution ended; only SOLVED comes with a plan."""
+    """End of an execution; only SOLVED has a plan."""
 
     SOLVED = "solved"
     NO_ACTION = "no action derived"
@@ -31,14 +31,14 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class PlanResult:
-    """What an execution came to: the actions from the initial state on, a plan if it was solved."""
+    """The result of an execution: the actions from the initial state on, a plan if it is solved."""
 
     outcome: Outcome
     actions: tuple[Action, ...]
     cost: float  # of the actions; their number if the task does not minimise total-cost
     unit_cost: bool
-    steps: int  # actions applied, with those that were taken back
-    goals_left: int | None  # in the last state; unknown if not even the first was evaluated
+    steps: int  # applied actions, with those undone
+    goals_left: int | None  # in the last state; None if no state was evaluated
     seconds: float
 
     @property
@@ -48,8 +48,14 @@ class PlanResult:
 
     @property
     def plan(self) -> Plan | None:
-        """The plan; None unless the task was solved."""
+        """The plan; None unless the task is solved."""
         return Plan(self.actions, self.cost, self.unit_cost) if self.solved else None
+
+    def __repr__(self) -> str:
+        steps = counted(len(self.actions), "action")
+        return (
+            f"PlanResult({self.outcome.value}, {steps}, cost {self.cost:g}, {self.seconds:.2f} s)"
+        )
 
 
 # Called with the walk before each action is applied to it; for progress and traces.
@@ -60,7 +66,7 @@ def execute(
     policy: Policy,
     task: Task,
     *,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
     start: State | None = None,
     max_steps: int | None = None,
     time_limit: float | None = None,
@@ -68,21 +74,24 @@ def execute(
     avoid_revisits: bool = False,
     observer: Observer | None = None,
 ) -> PlanResult:
-    """Apply actions that the policy derives until the goal holds: the best one if the policy is a
-    learned one, else one drawn uniformly. The first state is the initial one, or `start`.
+    """Apply derived actions from the initial state, or from `start`, until the goal holds.
 
-    Without `avoid_revisits` states may be seen again, as a nondeterministic policy may need;
-    a loop on which the policy derives but one action in every state can never be left and
-    ends the execution with CYCLE.
+    A policy with a scorer applies its best action; otherwise the action is sampled uniformly with
+    `rng` (by default, a generator with seed 0).
 
-    With `avoid_revisits` only actions that lead to states not seen before are taken; where
-    there is none, the last action is taken back. This is a depth-first search of the states
-    that the policy can reach: it finds the goal if they contain it, and otherwise ends with
-    CYCLE (NO_ACTION if no derived action led to a state seen before).
+    Without `avoid_revisits`, states may recur, as a nondeterministic policy may need. The execution
+    ends with CYCLE when a state recurs and no state since then offered a choice.
 
-    `max_steps` counts applied actions, `time_limit` is in seconds, `memory_limit` is the
-    resident memory of the process in bytes. Ctrl-C (any KeyboardInterrupt) ends the execution
-    with INTERRUPTED.
+    With `avoid_revisits` the execution is a depth-first search in the states that the policy
+    reaches: it takes only actions that lead to new states, and undoes the last action if there is
+    none. It ends with CYCLE if no goal is reachable (NO_ACTION if no action led to a known state).
+
+    `max_steps` counts applied actions, `time_limit` is in seconds, `memory_limit` is the resident
+    memory of the process in bytes. Ctrl-C (KeyboardInterrupt) ends the execution with INTERRUPTED.
+    Raises RuleError if the rules name an object that the task lacks.
+
+    >>> execute(policy, task).plan.actions
+    (Action(name='go', arguments=('a', 'b')), Action(name='go', arguments=('b', 'c')))
     """
     begin = time.monotonic()
     limits = _Limits(
@@ -94,8 +103,8 @@ def execute(
     try:
         walk = policy.start(task, start, deadline=limits.deadline)
         trace.goals_left = walk.goals_left
-        run = _search if avoid_revisits else _sample
-        outcome = run(walk, rng, limits, trace, observer)
+        run = _search if avoid_revisits else _follow
+        outcome = run(walk, rng or np.random.default_rng(0), limits, trace, observer)
     except TimeoutError:
         outcome = Outcome.TIME_LIMIT
     except MemoryError:
@@ -104,7 +113,7 @@ def execute(
         outcome = Outcome.INTERRUPTED
     return PlanResult(
         outcome=outcome,
-        actions=tuple(trace.actions),
+        actions=tuple([task.decode(*action) for action in trace.actions]),
         cost=trace.costs[-1],
         unit_cost=not task.minimises_cost,
         steps=trace.steps,
@@ -115,14 +124,14 @@ def execute(
 
 @dataclass
 class _Trace:
-    """The way so far, kept apart from the walk, which an interrupted step leaves undefined."""
+    """The trace of an execution, apart from the walk: an interrupted step leaves that undefined."""
 
-    actions: list[Action] = field(default_factory=list)
-    costs: list[float] = field(default_factory=lambda: [0.0])  # before each action, and the last
+    actions: list[EncodedAction] = field(default_factory=list)
+    costs: list[float] = field(default_factory=lambda: [0.0])  # before each action, and at the end
     steps: int = 0
     goals_left: int | None = None
 
-    def push(self, action: Action, walk: Walk) -> None:
+    def push(self, action: EncodedAction, walk: Walk) -> None:
         self.actions.append(action)
         self.costs.append(walk.cost)
         self.goals_left = walk.goals_left
@@ -133,13 +142,13 @@ class _Trace:
         self.goals_left = walk.goals_left
 
 
-# The memory is looked up this often (in seconds), since that costs a system call.
+# Interval of memory checks in seconds, since a check is a system call.
 _MEMORY_INTERVAL = 0.02
 
 
 @dataclass
 class _Limits:
-    """What the execution may use."""
+    """Limits of an execution."""
 
     max_steps: int
     deadline: float | None
@@ -147,7 +156,7 @@ class _Limits:
     _next_look: float = 0.0
 
     def reached(self, steps: int) -> Outcome | None:
-        """The limit that forbids another step, if there is one."""
+        """Return the limit that forbids another step, if there is one."""
         if steps >= self.max_steps:
             return Outcome.STEP_LIMIT
         if self.deadline is None and self.memory is None:
@@ -162,15 +171,14 @@ class _Limits:
         return None
 
 
-def _sample(
+def _follow(
     walk: Walk, rng: np.random.Generator, limits: _Limits, trace: _Trace, observer: Observer | None
 ) -> Outcome:
-    """Draw actions until the goal, a dead end, a certain loop or a limit."""
-    last_seen: dict[int, int] = {}  # state's fingerprint -> step
-    last_choice = -1  # last step at which there was more than one action
+    """Follow the policy until the goal, a dead end, an inescapable cycle or a limit."""
+    last_seen: dict[int, int] = {}  # fingerprint of a state -> step
+    last_choice = -1  # last step with more than one action
     while not walk.is_goal:
-        # If there was no choice since this state was last seen, everything since then
-        # will come again, for ever.
+        # Without a choice since this state was last seen, everything since then would recur.
         if last_seen.get(walk.fingerprint, -1) > last_choice:
             return Outcome.CYCLE
         last_seen[walk.fingerprint] = trace.steps
@@ -178,12 +186,12 @@ def _sample(
             return limit
         if walk.has_choice:
             last_choice = trace.steps
-        action = walk.choose(rng)
+        action = walk.choose_encoded(rng)
         if action is None:
             return Outcome.NO_ACTION
         if observer:
-            observer(walk, action)
-        walk.apply(action)
+            observer(walk, walk.task.decode(*action))
+        walk.apply_encoded(action)
         trace.steps += 1
         trace.push(action, walk)
     return Outcome.SOLVED
@@ -192,17 +200,17 @@ def _sample(
 def _search(
     walk: Walk, rng: np.random.Generator, limits: _Limits, trace: _Trace, observer: Observer | None
 ) -> Outcome:
-    """Depth-first search: draw among the actions that lead to states not seen before."""
+    """Search depth-first: choose among the actions that lead to new states."""
     seen = {walk.fingerprint}
-    revisited = False  # did any action lead to a state seen before?
-    untried: list[list[Action] | None] = [None]  # for each state on the way; None: not yet listed
+    revisited = False  # did any action lead to a known state?
+    untried: list[list[EncodedAction] | None] = [None]  # of each state of the trace
     while not walk.is_goal:
         if limit := limits.reached(trace.steps):
             return limit
-        # Most first draws lead to a new state. The rest is listed only if one does not.
+        # Most first choices lead to a new state. The others are listed only if one does not.
         actions = untried[-1]
         if actions is None:
-            action = walk.choose(rng)
+            action = walk.choose_encoded(rng)
         else:
             action = actions.pop() if actions else None
         if action is None:
@@ -214,8 +222,8 @@ def _search(
             trace.pop(walk)
         else:
             if observer:
-                observer(walk, action)
-            walk.apply(action)
+                observer(walk, walk.task.decode(*action))
+            walk.apply_encoded(action)
             trace.steps += 1
             if walk.fingerprint not in seen:
                 seen.add(walk.fingerprint)
@@ -226,12 +234,13 @@ def _search(
             walk.undo()
             tried = action
         if untried[-1] is None:
-            untried[-1] = [other for other in reversed(walk.ranked(rng)) if other != tried]
+            ranked = walk.task.encode(reversed(walk.ranked(rng)))
+            untried[-1] = [other for other in ranked if other != tried]
     return Outcome.SOLVED
 
 
 def resident_memory() -> int:
-    """Bytes of memory this process holds (where the system tells only the peak: the peak)."""
+    """Return the resident memory of this process in bytes; its peak where that is all one gets."""
     try:
         with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 (called often)
             return int(file.read().split()[1]) * resource.getpagesize()

@@ -9,7 +9,7 @@ import numpy as np
 
 from planlog import _core
 from planlog.errors import InapplicableError, MissingValueError
-from planlog.pddl.task import Action, State, Task, counted
+from planlog.pddl.task import Action, EncodedAction, State, Task, counted
 from planlog.policy.derivations import Derivations
 
 if TYPE_CHECKING:
@@ -56,13 +56,17 @@ class Walk:
         precondition does not hold here, and MissingValueError if the task does not give its cost.
         The walk then stays where it is.
         """
-        ((schema, arguments),) = self.task.encode((action,))
+        (encoded,) = self.task.encode((action,))
+        self.apply_encoded(encoded)
+
+    def apply_encoded(self, action: EncodedAction) -> None:
+        """Apply an action that is encoded, as `choose_encoded` returns it."""
         try:
-            applied = self.core.apply(schema, arguments)
+            applied = self.core.apply(*action)
         except _core.MissingValue as error:
-            raise MissingValueError(f"{action} has no cost: {error}") from None
+            raise MissingValueError(f"{self.task.decode(*action)} has no cost: {error}") from None
         if not applied:
-            raise InapplicableError(f"{action} is not applicable here")
+            raise InapplicableError(f"{self.task.decode(*action)} is not applicable here")
 
     def undo(self) -> None:
         """Undo the last action."""
@@ -74,7 +78,7 @@ class Walk:
 
     def actions(self) -> list[Action]:
         """Return the derived actions, ordered by schema and objects."""
-        return [self.task.decode(*described) for described in self.core.actions()]
+        return [self.task.decode(*encoded) for encoded in self.core.actions()]
 
     def query(self, body: str) -> list[dict[str, str]]:
         """Return the substitutions under which the body of a rule holds here, as `Policy.query`.
@@ -86,8 +90,8 @@ class Walk:
 
     def sample(self, rng: np.random.Generator) -> Action | None:
         """Return a derived action, sampled uniformly; None if there is none."""
-        described = self.core.sample(rng.bit_generator.random_raw())
-        return None if described is None else self.task.decode(*described)
+        encoded = self.core.sample(rng.bit_generator.random_raw())
+        return None if encoded is None else self.task.decode(*encoded)
 
     def choose(self, rng: np.random.Generator | None = None) -> Action | None:
         """Return the action that an execution applies here; None if there is none.
@@ -95,16 +99,18 @@ class Walk:
         It is the action with the highest score (of equal ones the first by name). If the scorer has
         a temperature, or if there is no scorer, the action is sampled, which needs `rng`.
         """
+        encoded = self.choose_encoded(rng)
+        return None if encoded is None else self.task.decode(*encoded)
+
+    def choose_encoded(self, rng: np.random.Generator | None = None) -> EncodedAction | None:
+        """Return what `choose` returns, without its names."""
         scorer = self.policy.scorer
         if scorer is not None and scorer.temperature is None:
-            described = self.core.best(None, 0)
-        elif rng is None:
+            return self.core.best(None, 0)
+        if rng is None:
             raise ValueError("this policy samples its actions: give a random generator")
-        elif scorer is None:
-            return self.sample(rng)
-        else:
-            described = self.core.best(scorer.temperature, rng.bit_generator.random_raw())
-        return None if described is None else self.task.decode(*described)
+        key = rng.bit_generator.random_raw()
+        return self.core.sample(key) if scorer is None else self.core.best(scorer.temperature, key)
 
     def ranked(self, rng: np.random.Generator) -> list[Action]:
         """Return the derived actions, best first; in random order without a scorer."""
@@ -118,7 +124,7 @@ class Walk:
         """Return the derived actions with their scores; nothing without a scorer."""
         if self.policy.scorer is None:
             return {}
-        return {self.task.decode(*described): score for described, score in self.core.scores()}
+        return {self.task.decode(*encoded): score for encoded, score in self.core.scores()}
 
     @property
     def has_choice(self) -> bool:
@@ -133,7 +139,7 @@ class Walk:
         return [
             (names.get(rule, "applicable"), self.task.decode(schema, arguments))
             for schema, arguments in self.core.actions()
-            for rule in self.core.rules_of(schema, list(arguments))
+            for rule in self.core.rules_of(schema, arguments)
         ]
 
     def derivations(self) -> Derivations:
