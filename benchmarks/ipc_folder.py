@@ -20,7 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from planlog import Domain, Outcome, PlanlogError, Policy, domains, execute
+from planlog import Domain, Outcome, PlanlogError, Policy, domains
+from planlog.policy.execution import execute
 from planlog.validation import validate
 
 

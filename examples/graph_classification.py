@@ -1,7 +1,7 @@
-"""A graph neural network in four rules, for a question that has nothing to do with planning.
+"""Learn to classify graphs, with a graph neural network that consists of four rules.
 
 Graphs have nodes of three colours. Does a graph have a red node with a green and a blue neighbour?
-The network is not told; it learns it from random graphs:
+The network learns the answer from random graphs:
 
     python examples/graph_classification.py
 """
@@ -15,14 +15,14 @@ from itertools import combinations
 import numpy as np
 import torch
 
-from planlog import Domain, Policy
+from planlog import Atom, Domain, Policy, Task
 from planlog.learning.network import Network
 from planlog.learning.segment_ops import PreparedCircuit
 from planlog.network.circuit import CircuitBuilder, Sharing
 from planlog.network.structure import structure_of
 
-# What there is in a graph, and two rounds of messages between neighbours with one result.
-DOMAIN = Domain.parse("(define (domain graphs) (:predicates (node ?x) (edge ?x ?y)))")
+# Nodes and edges; two rounds of messages between neighbours, and one output.
+DOMAIN = Domain.of_predicates("graphs", {"node": 1, "edge": 2})
 PROGRAM = Policy.parse(
     """
     near(X) :- node(X), edge(X, Y), node(Y).
@@ -58,20 +58,17 @@ class Graph:
             for colour, around in zip(self.colours, neighbours, strict=True)
         )
 
-    def task_text(self) -> str:
-        """The graph as a task; only its atoms matter."""
-        nodes = " ".join(f"n{i}" for i in range(len(self.colours)))
-        atoms = [f"(node n{i})" for i in range(len(self.colours))]
-        for x, y in self.edges:
-            atoms += [f"(edge n{x} n{y})", f"(edge n{y} n{x})"]
-        return (
-            f"(define (problem graph) (:domain graphs) (:objects {nodes})"
-            f" (:init {' '.join(atoms)}) (:goal (and)))"
+    def facts(self) -> Task:
+        nodes = [f"n{i}" for i in range(len(self.colours))]
+        edges = [(nodes[x], nodes[y]) for x, y in self.edges]
+        return DOMAIN.task_of(
+            [Atom("node", (node,)) for node in nodes]
+            + [Atom("edge", pair) for x, y in edges for pair in ((x, y), (y, x))]
         )
 
 
 class Examples:
-    """Graphs as one circuit: `nodes[i]` has the answer for graph i."""
+    """Graphs as one circuit, in which `nodes[i]` is the answer for graph i."""
 
     def __init__(self, graphs: list[Graph]) -> None:
         names = [name for name, _ in structure_of(PROGRAM).relations]
@@ -79,17 +76,15 @@ class Examples:
         builder = CircuitBuilder(PROGRAM, Sharing.SETS)
         for graph in graphs:
             colours = {(f"n{i}",): colour for i, colour in enumerate(graph.colours)}
-            builder.add(
-                DOMAIN.parse_task(graph.task_text()), [self.answer], features={self.node: colours}
-            )
+            builder.add(graph.facts(), [self.answer], features={self.node: colours})
         lifted = builder.finish()
         self.circuit = PreparedCircuit(lifted.circuit)
         self.nodes = np.array([int(state.atoms[self.answer][1][0]) for state in lifted.states])
         self.labels = torch.tensor([float(graph.answer) for graph in graphs])
 
     def outputs(self, network: Network) -> torch.Tensor:
-        """(graphs,); positive for yes."""
-        colours = torch.eye(3)  # the feature vectors of red, green and blue nodes
+        """Return the outputs (graphs,), which are positive for yes."""
+        colours = torch.eye(3)  # feature vectors of red, green and blue nodes
         return network(self.circuit, {self.node: colours})[self.answer][self.nodes, 0]
 
     def accuracy(self, network: Network) -> float:
@@ -115,16 +110,15 @@ def main() -> None:
     parser.add_argument("--graphs", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    torch.set_num_threads(1)  # with so small matrices, threads only wait for each other
+    torch.set_num_threads(1)  # threads do not pay for matrices as small as these
     rng = np.random.default_rng(arguments.seed)
     seen, unseen = (
         Examples([Graph.random(rng) for _ in range(arguments.graphs)]) for _ in range(2)
     )
     network = train(seen, seed=arguments.seed)
     print(f"the answer is yes for {float(seen.labels.mean()):.0%} of the graphs")
-    print(
-        f"accuracy: {seen.accuracy(network):.1%} on these, {unseen.accuracy(network):.1%} on others"
-    )
+    print(f"accuracy on these graphs: {seen.accuracy(network):.1%}")
+    print(f"accuracy on other graphs: {unseen.accuracy(network):.1%}")
 
 
 if __name__ == "__main__":

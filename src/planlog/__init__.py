@@ -1,6 +1,13 @@
 """Planlog: generalised policies for PDDL domains, written as a few Datalog rules.
 
-The names below are imported when they are first used, so that `import planlog` is quick.
+These names are what Planlog promises to keep; all other modules are internal and may change.
+
+- Values: `Domain`, `Task`, `State`, `Atom`, `Action`, `Plan`, `Policy` (rules, with a scorer if it
+  is learned), `Model` (a learned policy in a file), `Walk` (a policy in a state).
+- Functions, each as the command of its name: `solve`, `improve`, `learn`, `check`, `validate`.
+- Results: `PlanResult` with its `Outcome`; every error is a `PlanlogError` or an `OSError`.
+
+A name is imported when it is first used, so that `import planlog` is quick.
 """
 
 from __future__ import annotations
@@ -9,14 +16,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from planlog.api.check import check
+    from planlog.api.learn import learn
+    from planlog.api.solve import improve, solve
+    from planlog.api.validate import validate
     from planlog.errors import PlanlogError
+    from planlog.network.model_file import Model
     from planlog.pddl.plan import Plan
     from planlog.pddl.task import Action, Atom, Domain, State, Task
-    from planlog.policy.execution import Outcome, PlanResult, execute
+    from planlog.policy.execution import Outcome, PlanResult
     from planlog.policy.policy import Policy
     from planlog.policy.walk import Walk
-    from planlog.statespace.labels import Labels, label
-    from planlog.statespace.space import StateSpace, expand
 
 __version__ = "0.1.0"
 
@@ -28,26 +38,30 @@ __all__ = [
     "Action",
     "Plan",
     "Policy",
+    "Model",
     "Walk",
-    "execute",
-    "Outcome",
+    "solve",
+    "improve",
+    "learn",
+    "check",
+    "validate",
     "PlanResult",
-    "StateSpace",
-    "expand",
-    "Labels",
-    "label",
+    "Outcome",
     "PlanlogError",
 ]
 
 _MODULES = {
+    "planlog.api.check": ["check"],
+    "planlog.api.learn": ["learn"],
+    "planlog.api.solve": ["solve", "improve"],
+    "planlog.api.validate": ["validate"],
     "planlog.errors": ["PlanlogError"],
-    "planlog.policy.execution": ["Outcome", "PlanResult", "execute"],
-    "planlog.statespace.labels": ["Labels", "label"],
-    "planlog.policy.policy": ["Policy"],
-    "planlog.policy.walk": ["Walk"],
-    "planlog.statespace.space": ["StateSpace", "expand"],
+    "planlog.network.model_file": ["Model"],
     "planlog.pddl.plan": ["Plan"],
     "planlog.pddl.task": ["Action", "Atom", "Domain", "State", "Task"],
+    "planlog.policy.execution": ["Outcome", "PlanResult"],
+    "planlog.policy.policy": ["Policy"],
+    "planlog.policy.walk": ["Walk"],
 }
 
 
@@ -56,3 +70,7 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module 'planlog' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -43,7 +43,13 @@ class Diagnostic:
 
 
 class PlanlogError(Exception):
-    """Base of all errors that a user can cause and mend."""
+    """Base class of all errors that a user can cause and fix.
+
+    >>> task.object_id("z")
+    Traceback (most recent call last):
+        ...
+    planlog.errors.UnknownNameError: task 'p' has no object 'z'
+    """
 
 
 class InputError(PlanlogError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import doctest
 import os
 import pickle
 import signal
@@ -15,8 +14,6 @@ from pathlib import Path
 import pytest
 
 from planlog.errors import PddlError, PlanFileError, UnknownNameError
-from planlog.pddl import plan as plans
-from planlog.pddl import task as tasks
 from planlog.pddl.plan import Plan
 from planlog.pddl.task import Action, Atom, Domain, State, Task
 from planlog.policy.policy import Policy
@@ -33,20 +30,6 @@ PROBLEM = """(define (problem p) (:domain graph) (:objects a b c)
 @pytest.fixture
 def task() -> Task:
     return Domain.parse(DOMAIN, file="graph.pddl").parse_task(PROBLEM)
-
-
-def test_examples_in_docstrings(
-    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "graph").mkdir()
-    (tmp_path / "graph" / "domain.pddl").write_text(DOMAIN)
-    (tmp_path / "graph" / "problem.pddl").write_text(PROBLEM)
-    monkeypatch.chdir(tmp_path)
-    for module in (tasks, plans):
-        known = {"task": task, "domain": task.domain, "Action": Action}
-        failed, run = doctest.testmod(module, extraglobs=known)
-        assert run > 0
-        assert failed == 0
 
 
 # --- Text and ids --------------------------------------------------------------------------

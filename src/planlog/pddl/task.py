@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -67,13 +67,21 @@ class _Ground(NamedTuple):
 
 
 class Atom(_Ground):
-    """A ground atom: a predicate applied to objects. `str()` gives its PDDL text."""
+    """A ground atom: a predicate applied to objects. `str()` gives its PDDL text.
+
+    >>> str(Atom("on", ("a", "b")))
+    '(on a b)'
+    """
 
     __slots__ = ()
 
 
 class Action(_Ground):
-    """A ground action: an action schema applied to objects. `str()` gives its PDDL text."""
+    """A ground action: an action schema applied to objects. `str()` gives its PDDL text.
+
+    >>> str(Action("stack", ("a", "b")))
+    '(stack a b)'
+    """
 
     __slots__ = ()
 
@@ -83,6 +91,11 @@ class State:
 
     The core knows atoms by ids that the task hands out, so a state holds the sorted `ids` and its
     task. States are equal if the same atoms are true in them.
+
+    >>> task.initial
+    State((at a))
+    >>> "(at a)" in task.initial
+    True
     """
 
     __slots__ = ("_bytes", "_hash", "task")
@@ -142,7 +155,29 @@ class State:
         return _unpickle_state, (self.task, self.atoms)
 
 
-class Domain:
+class _Pddl:
+    """A value that was read from PDDL. It is immutable and is pickled as its text."""
+
+    _source: _Source
+
+    @property
+    def text(self) -> str:
+        """The PDDL text."""
+        return self._source[0].decode("utf-8-sig", errors="replace")
+
+    @property
+    def file(self) -> str:
+        """The name of the file, as messages give it."""
+        return self._source[1]
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return self
+
+
+class Domain(_Pddl):
     """A PDDL domain; `Domain.read` and `Domain.parse` make them.
 
     `types`, `predicates`, `actions` (schemas) and `constants` describe it; `warnings` holds what
@@ -243,6 +278,47 @@ class Domain:
         assert core is not None
         return Task(self, core, warnings, (content, file))
 
+    @classmethod
+    def of_predicates(cls, name: str, predicates: Mapping[str, int]) -> Domain:
+        """Return a domain without actions from the arity of each predicate, to evaluate rules on.
+
+        Raises PddlError if a name is not one of PDDL.
+
+        >>> Domain.of_predicates("graphs", {"node": 1, "edge": 2})
+        Domain('graphs', 2 predicates, 0 actions)
+        """
+        declared = (
+            f"({predicate} {' '.join(f'?x{i}' for i in range(arity))})"
+            for predicate, arity in predicates.items()
+        )
+        return cls.parse(f"(define (domain {name}) (:predicates {' '.join(declared)}))")
+
+    def task_of(
+        self,
+        atoms: Iterable[Atom | str],
+        *,
+        goal: Iterable[Atom | str] = (),
+        types: Mapping[str, str] | None = None,
+        name: str = "task",
+    ) -> Task:
+        """Return the task with these atoms in its initial state.
+
+        Its objects are those of the atoms and the keys of `types`, which gives the types of objects
+        other than `object`. Raises PddlError if an atom does not fit the domain.
+
+        >>> graphs = Domain.of_predicates("graphs", {"edge": 2})
+        >>> graphs.task_of(["(edge a b)", Atom("edge", ("b", "c"))]).static_atoms[1]
+        Atom(name='edge', arguments=('b', 'c'))
+        """
+        init, wanted = ([_as_value(Atom, atom) for atom in given] for given in (atoms, goal))
+        objects = dict.fromkeys(name for atom in (*init, *wanted) for name in atom.arguments)
+        typed = dict.fromkeys(objects, "object") | dict(types or {})
+        declared = (f"{o} - {type_}" for o, type_ in typed.items() if o not in self.constants)
+        return self.parse_task(
+            f"(define (problem {name}) (:domain {self.name}) (:objects {' '.join(declared)})\n"
+            f"(:init {' '.join(map(str, init))})\n(:goal (and {' '.join(map(str, wanted))})))"
+        )
+
     def predicate(self, name: str) -> Predicate:
         """Return the predicate of this name; compiled conditions have names, too."""
         ids = self.predicate_ids if name in self.predicate_ids else self.condition_ids
@@ -288,18 +364,12 @@ class Domain:
         predicates = counted(len(self.predicates), "predicate")
         return f"Domain({self.name!r}, {predicates}, {counted(len(self.actions), 'action')})"
 
-    def __copy__(self) -> Domain:
-        return self  # immutable
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Domain:
-        return self
-
     def __reduce__(self) -> tuple[object, ...]:
         _unpickled[self._source] = self
         return _unpickle_domain, (self._source,)
 
 
-class Task:
+class Task(_Pddl):
     """A PDDL problem of a domain; `Domain.read_task` and `Domain.parse_task` make them.
 
     `objects` maps the objects (with the domain's constants) to their types, `goals` holds the
@@ -419,12 +489,6 @@ class Task:
     def __repr__(self) -> str:
         sizes = f"{counted(len(self.objects), 'object')}, {counted(len(self.goals), 'goal')}"
         return f"Task({self.name!r} of domain {self.domain.name!r}, {sizes})"
-
-    def __copy__(self) -> Task:
-        return self  # immutable
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Task:
-        return self
 
     def __reduce__(self) -> tuple[object, ...]:
         _unpickled[self.domain, self._source] = self

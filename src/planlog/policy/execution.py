@@ -18,7 +18,11 @@ from planlog.policy.walk import Walk
 
 
 class Outcome(Enum):
-    """End of an execution; only SOLVED has a plan."""
+    """End of an execution; only SOLVED has a plan.
+
+    >>> execute(policy, task, max_steps=1).outcome
+    <Outcome.STEP_LIMIT: 'step limit'>
+    """
 
     SOLVED = "solved"
     NO_ACTION = "no action derived"
@@ -31,7 +35,11 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class PlanResult:
-    """The result of an execution: the actions from the initial state on, a plan if it is solved."""
+    """The result of an execution: the actions from the initial state on, a plan if it is solved.
+
+    >>> execute(policy, task, max_steps=1).actions
+    (Action(name='go', arguments=('a', 'b')),)
+    """
 
     outcome: Outcome
     actions: tuple[Action, ...]

@@ -113,17 +113,14 @@ def _self_test() -> str | None:
     """Solve a tiny task through all stages; what went wrong, if anything did."""
     # Whatever goes wrong here is what the user wants to be told, so nothing is let through.
     try:
-        import numpy as np
-
-        from planlog import Domain, Policy, execute
-        from planlog.validation import validate
+        from planlog import Domain, Policy, solve, validate
 
         domain = Domain.parse(TINY_DOMAIN)
         task = domain.parse_task(TINY_PROBLEM)
-        result = execute(Policy.parse(TINY_POLICY, domain), task, rng=np.random.default_rng(0))
-        if not result.solved or len(result.actions) != 2:
+        result = solve(task, Policy.parse(TINY_POLICY, domain))
+        if result.plan is None or len(result.plan) != 2:
             return f"a task of two switches ended with: {result.outcome.value}"
-        report = validate(TINY_DOMAIN, TINY_PROBLEM, str(result.plan))
+        report = validate(task, result.plan)
         return None if report.valid else f"the plan is not valid: {report.reason}"
     except Exception:
         return "the self-test failed: " + traceback.format_exc().strip()

@@ -1,0 +1,157 @@
+"""`planlog.solve` and `planlog.improve`: a task and a policy to a plan, and to better plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from planlog.api.arguments import PolicyArgument, TaskArgument, policy_of, task_of
+from planlog.errors import PlanlogError
+from planlog.pddl.plan import Plan
+from planlog.pddl.task import Task
+from planlog.policy.execution import Observer, Outcome, PlanResult, execute
+from planlog.policy.policy import Policy
+from planlog.search.action_elimination import eliminate_redundant_actions
+from planlog.search.improve import improve as search_better_plans
+
+# An execution of the rules that ended so would not end better with the scorer.
+_FINAL = (Outcome.SOLVED, Outcome.TIME_LIMIT, Outcome.MEMORY_LIMIT, Outcome.INTERRUPTED)
+
+
+def solve(
+    task: TaskArgument,
+    policy: PolicyArgument = None,
+    *,
+    rules_first: bool = False,
+    seed: int = 0,
+    eliminate: bool = True,
+    max_steps: int | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    avoid_revisits: bool = False,
+    observer: Observer | None = None,
+) -> PlanResult:
+    """Solve a task with a policy.
+
+    `task` is a Task or the name of a problem file, whose domain is `domain.pddl` beside it or in a
+    folder above. `policy` is a Policy, a Model or the name of a rule file or model file; by default
+    Planlog's own for the domain's name, or else all applicable actions. A model takes the action
+    with the best score; rules alone draw one of the derived actions at random, with `seed`.
+
+    `rules_first` tries the rules of a learned policy before the policy itself: they find a first
+    plan sooner. `eliminate` removes redundant actions from the plan. The other arguments are those
+    of `planlog.policy.execution.execute`: bounds on the number of actions, on seconds and on bytes;
+    a depth-first search that enters no state twice; a function that is called before each action.
+
+    Returns the result, whose `plan` is None unless the task is solved. Ctrl-C ends the execution,
+    not the program. Raises PddlError, RuleError or ModelError for files with mistakes, and OSError
+    for those that cannot be read.
+
+    >>> planlog.solve("graph/problem.pddl", "graph/policy.dl").plan.actions
+    (Action(name='go', arguments=('a', 'b')), Action(name='go', arguments=('b', 'c')))
+    """
+    task = task_of(task)
+    policy = policy_of(policy, task.domain)
+    rng = np.random.default_rng(seed)
+
+    def run(policy: Policy, time_limit: float | None) -> PlanResult:
+        return execute(
+            policy,
+            task,
+            rng=rng,
+            max_steps=max_steps,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            avoid_revisits=avoid_revisits,
+            observer=observer,
+        )
+
+    result = run(policy.rules if rules_first else policy, time_limit)
+    if rules_first and policy.scorer is not None and result.outcome not in _FINAL:
+        left = None if time_limit is None else time_limit - result.seconds
+        second = run(policy, left)
+        result = replace(second, seconds=result.seconds + second.seconds)
+    if not eliminate:
+        return result
+    try:
+        return eliminate_redundant_actions(task, result)
+    except KeyboardInterrupt:
+        return result
+
+
+def improve(
+    task: TaskArgument,
+    policy: PolicyArgument = None,
+    plan: PlanResult | Plan | str | Path | None = None,
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    time_limit: float | None = None,
+    max_expansions: int | None = None,
+    eliminate: bool = True,
+) -> Iterator[PlanResult]:
+    """Search for better and better plans of a task around the actions that a policy derives.
+
+    `task` and `policy` are as for `solve`. `plan` is the plan to begin with, or the name of a plan
+    file; without it, the policy finds one, which is the first result, or the only one if it is no
+    plan. Every other result costs less than the result before, and less than the given plan.
+
+    The search ends after `time_limit` seconds or `max_expansions` applied actions, or when no plan
+    can cost less. By default it uses all processors. Without a time limit, the results depend on
+    the seed, the number of threads and that of expansions only. `eliminate` removes redundant
+    actions.
+
+    Raises InapplicableError or PlanlogError if the given plan is not one, MissingValueError if the
+    task lacks the cost of a derived action, and errors of files as `solve` does.
+
+    >>> *_, best = planlog.improve(task, policy, max_expansions=100, threads=1)
+    >>> best.cost
+    2.0
+    """
+    task = task_of(task)
+    policy = policy_of(policy, task.domain)
+    if plan is None:
+        first = solve(
+            task, policy, rules_first=True, seed=seed, eliminate=eliminate, time_limit=time_limit
+        )
+        if time_limit is not None:
+            time_limit -= first.seconds
+    else:
+        first = plan if isinstance(plan, PlanResult) else _replay(task, plan)
+
+    def results() -> Iterator[PlanResult]:
+        if plan is None:
+            yield first
+        if first.solved:
+            for found in better:
+                yield replace(found, seconds=before + found.seconds)
+
+    before = first.seconds if plan is None else 0.0
+    if first.solved:
+        better = search_better_plans(
+            policy,
+            task,
+            first,
+            seed=seed,
+            threads=threads,
+            time_limit=time_limit,
+            max_expansions=max_expansions,
+            eliminate=eliminate,
+        )
+    return results()
+
+
+def _replay(task: Task, plan: Plan | str | Path) -> PlanResult:
+    """Apply the actions of a plan, which may come from anywhere."""
+    actions = (plan if isinstance(plan, Plan) else Plan.read(plan)).actions
+    walk = Policy.applicable(task.domain).start(task)
+    for action in actions:
+        walk.apply(action)
+    if not walk.is_goal:
+        raise PlanlogError(f"the plan ends with {walk.goals_left} goals left")
+    return PlanResult(
+        Outcome.SOLVED, actions, walk.cost, not task.minimises_cost, len(actions), 0, 0.0
+    )
