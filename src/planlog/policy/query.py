@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def answers(policy: Policy, task: Task, state: State, body: str) -> list[dict[str, str]]:
     """Return the substitutions under which the body holds, as variable names to object names.
 
-    The query becomes a rule whose head has all variables of the body, before the policy's rules.
+    They are ordered by objects, as the task lists them. The query becomes a rule whose head has all variables of the body, before the policy's rules.
     """
     from planlog.policy.policy import Policy  # the modules need each other
 
@@ -32,4 +32,6 @@ def answers(policy: Policy, task: Task, state: State, body: str) -> list[dict[st
     asked = Policy(policy.domain, program)
     rows = asked.derivations(task, [state]).relations[asked.relation(head)].of(0)
     names = task.object_names
-    return [dict(zip(variables, (names[i] for i in row), strict=True)) for row in rows.tolist()]
+    return [
+        dict(zip(variables, (names[i] for i in row), strict=True)) for row in sorted(rows.tolist())
+    ]
