@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from planlog.checking import (
     Counterexample,
     Finding,
+    Fraction,
     Property,
     Reason,
     Scope,
-    Share,
     Stage,
     Summary,
     TaskReport,
@@ -176,8 +176,8 @@ def go(*nodes: int) -> tuple[Action, ...]:
 
 
 def node_of(example: Counterexample) -> int:
-    ((_, name),) = (atom.strip("()").split() for atom in example.atoms)
-    return int(name[1:])
+    (place,) = example.state.atoms
+    return int(place.arguments[0][1:])
 
 
 def ends(actions: Iterable[Action]) -> set[int]:
@@ -199,11 +199,11 @@ def inspect(world: Graph, finding: Finding) -> Counterexample:
     node = node_of(example)
     assert node in world.failing[finding.property]
 
-    replayed = validate(GRAPH, world.text, example.plan_text, prefix=True)
+    replayed = validate(GRAPH, world.text, str(example.plan), prefix=True)
     assert replayed.valid and replayed.complete and replayed.warnings == ()  # the cost is right
-    assert replayed.steps == len(example.actions)
+    assert replayed.steps == len(example.plan.actions)
     at, places = 0, [0]
-    for action in example.actions:
+    for action in example.plan.actions:
         x, y = (int(name[1:]) for name in action.arguments)
         assert x == at
         if example.under_policy:
@@ -223,6 +223,8 @@ def inspect(world: Graph, finding: Finding) -> Counterexample:
         world.task.goals, node in world.targets
     )
     assert ends(example.derived) == world.derived(node)
+    by_rule = {"go(X, Y) :- permitted(X, Y).": example.derived} if example.derived else {}
+    assert example.derived_by_rule == by_rule
     distance = world.distance(node)
     assert example.distance in (None, distance)
     assert example.dead_end in (None, distance == FAR)
@@ -253,7 +255,7 @@ def test_a_loop() -> None:
     finding = report.findings[P2]
     example = inspect(world, finding)
     assert (example.trace, example.cycle) == (go(0, 1), go(1, 2, 1))
-    assert finding.failing == Share(2, 4)
+    assert finding.failing == Fraction(2, 4)
     assert (report.fond.weak, report.fond.strong_cyclic, report.fond.strong) == (
         PROVED,
         PROVED,
@@ -282,7 +284,7 @@ def test_a_dead_end() -> None:
     assert example.trace == go(0, 1, 3)  # it is too late here, not only at the end
     assert (example.reason, example.dead_end, example.optimal) == (Reason.TRAP, True, ())
     assert example.ending == go(3, 4)
-    assert report.findings[P1].failing == Share(2, 5)
+    assert report.findings[P1].failing == Fraction(2, 5)
     assert report.unsolvable is False
 
 
@@ -317,7 +319,7 @@ def test_a_lost_optimum() -> None:
     example = inspect(world, finding)
     assert (example.trace, example.under_policy) == (go(0, 1), True)
     assert (example.derived, example.optimal, example.distance) == (go(1, 2), go(1, 3), 1)
-    assert (finding.failing, finding.failing_reached) == (Share(1, 3), Share(1, 3))
+    assert (finding.failing, finding.failing_reached) == (Fraction(1, 3), Fraction(1, 3))
     assert finding.failing is not None and round(finding.failing.percent) == 33
 
 
@@ -326,7 +328,7 @@ def test_a_lost_optimum_that_executions_do_not_meet() -> None:
     finding = check(POLICY, world.task).findings[P3]
     example = inspect(world, finding)
     assert (example.trace, example.under_policy) == (go(0, 2), False)
-    assert (finding.failing, finding.failing_reached) == (Share(1, 2), Share(0, 1))
+    assert (finding.failing, finding.failing_reached) == (Fraction(1, 2), Fraction(0, 1))
 
 
 def test_an_example_that_executions_meet_is_preferred() -> None:
@@ -403,7 +405,7 @@ def test_everything_is_as_in_the_reference(world: Graph) -> None:
         assert finding.verdict is as_verdict(not failing)
         assert finding.scope is (Scope.WHOLE if property is P3 else Scope.REACHED)
         among = len(world.solvable if property is P3 else world.reached)
-        assert finding.failing == Share(len(failing), among)
+        assert finding.failing == Fraction(len(failing), among)
         if failing:
             example = inspect(world, finding)
             depths = world.reached if failing & world.reached.keys() else world.whole
@@ -424,7 +426,7 @@ def test_everything_is_as_in_the_reference(world: Graph) -> None:
         else:
             assert finding.counterexample is None
     met = {n for n in world.solvable if n in world.reached}
-    assert report.findings[P3].failing_reached == Share(len(met & world.failing[P3]), len(met))
+    assert report.findings[P3].failing_reached == Fraction(len(met & world.failing[P3]), len(met))
     fond = report.fond
     assert fond.weak is as_verdict(world.weak)
     assert fond.strong_cyclic is as_verdict(not world.failing[P1])
@@ -449,9 +451,9 @@ def test_rules_and_choices_are_counted(world: Graph) -> None:
 
     live = {n: derived[n] for n in world.solvable}
     assert (report.live, report.actions) == (len(live), sum(map(len, live.values())))
-    assert report.choice == Share(sum(len(to) > 1 for to in live.values()), len(live))
+    assert report.choice == Fraction(sum(len(to) > 1 for to in live.values()), len(live))
     mixed = [n for n, to in live.items() if to & world.optimal(n) and to - world.optimal(n)]
-    assert report.mixed == Share(len(mixed), len(live))
+    assert report.mixed == Fraction(len(mixed), len(live))
 
 
 @examples(150)
@@ -465,7 +467,7 @@ def test_the_policys_own_states_tell_the_same_about_it(world: Graph) -> None:
     for property, finding in report.findings.items():
         failing = world.failing[property]
         assert finding.verdict is as_verdict(not failing)
-        assert finding.failing == Share(len(failing), len(world.reached))
+        assert finding.failing == Fraction(len(failing), len(world.reached))
         if failing:
             example = inspect(world, finding)
             assert len(example.trace) == min(world.reached[n] for n in failing)
@@ -593,7 +595,7 @@ def test_costs_of_long_traces() -> None:
     world = row((100, LONG + 1))
     world = Graph(world.nodes, world.edges, world.allowed, world.targets, priced=True)
     example = inspect(world, check(POLICY, world.task, limit=20).findings[P1])
-    assert example.plan_text.splitlines()[-1].endswith("(general cost)")
+    assert str(example.plan).splitlines()[-1].endswith("(general cost)")
 
 
 # --- What a person sees --------------------------------------------------------------------------
@@ -636,7 +638,7 @@ def test_goals_are_told_with_their_status(goal: str, expected: dict[str, bool]) 
     policy = Policy.parse("switch(X) :- broken(X).", domain)
     example = check(policy, task).findings[P1].counterexample
     assert example is not None and example.trace == ()
-    assert example.atoms == ("(on c)",)
+    assert [str(atom) for atom in example.state.atoms] == ["(on c)"]
     assert {status.text: status.holds for status in example.goals} == expected
 
 
@@ -645,7 +647,7 @@ def test_all_applicable_actions_are_a_policy_too() -> None:
     report = check(Policy.applicable(DOMAIN), world.task)
     assert verdicts(report) == (PROVED, REFUTED, PROVED)
     assert report.rules.rules == ()
-    assert report.rules.mixed == Share(2, 2)
+    assert report.rules.mixed == Fraction(2, 2)
 
 
 def test_rules_that_name_other_objects_are_an_error() -> None:

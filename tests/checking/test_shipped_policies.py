@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from planlog import domains
-from planlog.checking import Property, Reason, Share, Summary, TaskReport, Verdict, check
+from planlog.checking import Fraction, Property, Reason, Summary, TaskReport, Verdict, check
 from planlog.pddl.task import Domain
 from planlog.policy.policy import Policy
 from planlog.validation import validate
@@ -101,7 +101,7 @@ def test_the_printed_satellite_policy_loses_some_optima() -> None:
         f"of those it reaches, in {found.failing_reached.percent:.2f} %"
     )
     assert 0 < lost.percent < 3
-    assert found.failing_reached != Share(0, 0)
+    assert found.failing_reached != Fraction(0, 0)
 
 
 def test_the_printed_satellite_policy_gets_stuck_where_instruments_share_power() -> None:
@@ -120,6 +120,6 @@ def test_the_printed_satellite_policy_gets_stuck_where_instruments_share_power()
         assert example.dead_end is False
         assert example.reason is Reason.NO_ACTION or example.ending
         assert example.optimal
-        assert validate(domain_text, text, example.plan_text, prefix=True).valid
+        assert validate(domain_text, text, str(example.plan), prefix=True).valid
         assert not all(goal.holds for goal in example.goals)
     assert stuck > 0

@@ -45,8 +45,9 @@ KEYS = {
     "file task verdict unsolvable states states_complete solvable reached reached_complete "
     "properties fond rules walks",
     "title verdict scope states failing failing_reached counterexample plan_file",
-    "reason trace under_policy shortest state goals distance dead_end derived optimal cycle ending "
-    "plan",
+    "reason trace under_policy shortest state goals distance dead_end derived derived_by_rule "
+    "optimal cycle ending plan",
+    "rule actions",
     "properties fond states tasks_with_all_states failing failing_reached",
     "scope states rules never_fired mean_actions choice mixed",
     "rule line derives_action states derivations",
@@ -143,6 +144,37 @@ def test_the_counterexample_is_all_one_needs(
 """
     assert example.startswith(expected)
     assert "derived actions: none" in example
+
+
+@pytest.mark.parametrize("policy", ["stuck", "falls", "loops", "slow"])
+def test_the_json_object_has_all_that_the_text_shows(
+    rooms: Path, policy: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["domain.pddl", f"{policy}.dl", "four.pddl"]
+    _, out, _ = check(capfd, *arguments)
+    (task,) = check_json(capfd, *arguments)[1]["tasks"]
+    for number, finding in task["properties"].items():
+        example = finding["counterexample"]
+        if example is None:
+            assert f"Counterexample to {number}" not in out
+            continue
+        _, _, text = out.partition(f"Counterexample to {number} {finding['title']}, four.pddl:\n")
+        lines = text.partition("\n\n")[0].splitlines()
+        steps = example["trace"] + example["cycle"] + (example["ending"] or [])
+        shown = [line.split(maxsplit=1)[1] for line in lines if re.match(r" +\d+  \(", line)]
+        assert shown == steps
+        by_rule = example["derived_by_rule"]
+        blocks = [[f"    {r['rule']}", f"      {' '.join(r['actions'])}"] for r in by_rule]
+        blocks += [["  optimal actions:", f"    {' '.join(example['optimal'])}"]] * bool(
+            example["optimal"]
+        )
+        blocks += [[f"    {' '.join(example['state'])}"]]
+        blocks += [[f"    {g['goal']}"] for g in example["goals"] if not g["holds"]]
+        for block in blocks:
+            assert "\n".join(block) in "\n".join(lines)
+        assert {action for rule in by_rule for action in rule["actions"]} == set(example["derived"])
+        # No other rule is in the text.
+        assert sum(line.endswith(".") for line in lines) == len(by_rule)
 
 
 def test_a_cycle_is_shown(rooms: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,7 @@
-"""Is the policy right? Three properties decided on a task, with counterexamples.
+"""Property checks: decide three properties of a policy on a task, with counterexamples.
 
 1. *Goal achieving*: from every state that the policy reaches, it can reach a goal.
-2. *Cycle-free*: no execution sees a state twice.
+2. *Cycle-free*: no execution visits a state twice.
 3. *Optimality preserving*: in every solvable state some derived action is optimal.
 """
 
@@ -10,13 +10,13 @@ from planlog.checking.report import (
     Counterexample,
     Finding,
     Fond,
+    Fraction,
     GoalStatus,
     Property,
     Reason,
     RuleCount,
     RuleReport,
     Scope,
-    Share,
     Summary,
     TaskReport,
     Verdict,
@@ -31,13 +31,13 @@ __all__ = [
     "Counterexample",
     "Finding",
     "Fond",
+    "Fraction",
     "GoalStatus",
     "Property",
     "Reason",
     "RuleCount",
     "RuleReport",
     "Scope",
-    "Share",
     "Summary",
     "TaskReport",
     "Verdict",

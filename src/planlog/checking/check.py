@@ -1,4 +1,4 @@
-"""Checking a policy on a task: what is explored, and what follows from it."""
+"""Check a policy on a task: expand states, decide the properties, search what is left open."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from planlog.checking.counterexample import Probe
 from planlog.checking.optimality import Optimality
 from planlog.checking.properties import cycle_free, goal_achieving, optimality_preserving
 from planlog.checking.random_walks import WalkSearch
-from planlog.checking.reachability import Reached
+from planlog.checking.reachability import Reachability
 from planlog.checking.report import (
     Finding,
     Fond,
@@ -27,16 +27,16 @@ from planlog.statespace.space import DEFAULT_LIMIT, derive, expand
 
 
 class Stage(Enum):
-    """What a check is doing."""
+    """Stage of a check, for progress reports."""
 
     WHOLE = "expanding the state space"
-    DERIVING = "asking the policy in all states"
+    DERIVING = "evaluating the policy in all states"
     REACHED = "expanding the states the policy reaches"
     WALKS = "walking at random"
-    PROBES = "looking around single states"
+    PROBES = "probing single states"
 
 
-# Called with the number of states (or walks) done in a stage.
+# Called with the stage and the number of states (or walks) done in it.
 Progress = Callable[[Stage, int], None]
 
 
@@ -51,13 +51,25 @@ def check(
     seed: int = 0,
     on_progress: Progress | None = None,
 ) -> TaskReport:
-    """Decide properties of a policy on a task.
+    """Decide properties of a policy on a task, and find counterexamples.
 
-    The whole state space is expanded for the third property, as far as `limit` states go. If it
-    is larger (or not needed), the states that the policy reaches are expanded, again up to the
-    limit: they decide the first two. For properties that are still undecided, `walks` random
-    walks of at most `walk_steps` steps look for counterexamples; all their choices depend on
-    the seed only.
+    The third property needs the whole state space, which is expanded up to `limit` states. If it
+    is larger or not needed, the states that the policy reaches are expanded up to the same limit;
+    they decide the first two properties. If a property is still undecided, up to `walks` random
+    walks of up to `walk_steps` actions look for counterexamples. Their choices depend on `seed`
+    only. `on_progress` is called with the stage and the number of states or walks done.
+
+    Returns the report on the task. Raises RuleError if the rules name an object that the task
+    lacks; exceptions of `on_progress` end the check.
+
+    >>> policy = Policy.parse("go(X, Y) :- not seen(Y).", domain)
+    >>> report = check(policy, task)
+    >>> report.verdict.value, report.reached
+    ('proved', 3)
+    >>> stuck = check(Policy.parse("go(a, Y).", domain), task)
+    >>> example = stuck.findings[Property.GOAL_ACHIEVING].counterexample
+    >>> example.reason.value, [str(action) for action in example.optimal]
+    ('no goal can be reached from here under the policy', ['(go a b)'])
     """
 
     def progress(stage: Stage) -> Callable[[int], None] | None:
@@ -70,11 +82,11 @@ def check(
         derived = derive(whole, policy, on_progress=progress(Stage.DERIVING))
         optimality = Optimality(whole, derived.mask)
     if optimality is not None and optimality.space.complete:
-        reached = Reached(optimality.space, optimality.graph)
+        reached = Reachability(optimality.space, optimality.graph)
         counts = derived.rules
     else:
         space = expand(task, policy, limit=limit, on_progress=progress(Stage.REACHED))
-        reached = Reached(space, space.graph)
+        reached = Reachability(space, space.graph)
         counts = space.rules
 
     findings = {
@@ -96,17 +108,14 @@ def check(
             )
 
     weak = _weak(reached, walked)
+    strong_cyclic = findings[Property.GOAL_ACHIEVING].verdict
+    strong = Verdict.all_of((strong_cyclic, findings[Property.CYCLE_FREE].verdict))
+    solvable = weak is Verdict.PROVED
     return TaskReport(
         task=task,
         findings={p: findings[p] for p in Property if p in properties},
-        fond=Fond(
-            weak,
-            findings[Property.GOAL_ACHIEVING].verdict,
-            Verdict.all_of(
-                findings[p].verdict for p in (Property.GOAL_ACHIEVING, Property.CYCLE_FREE)
-            ),
-        ),
-        unsolvable=False if weak is Verdict.PROVED else probe.outlook(task, task.initial).dead_end,
+        fond=Fond(weak, strong_cyclic, strong),
+        unsolvable=False if solvable else probe.goal_distance(task, task.initial).dead_end,
         whole=None if whole is None else len(whole),
         whole_complete=whole is not None and whole.complete,
         solvable=int((whole.goal_distances >= 0).sum()) if whole and whole.complete else None,
@@ -129,9 +138,14 @@ def check_all(
     workers: int | None = None,
     on_progress: Callable[[Task, Stage, int], None] | None = None,
 ) -> Generator[TaskReport, None, None]:
-    """Check many tasks, on as many threads as there are processors; reports in their order.
+    """Check many tasks on `workers` threads, and yield the reports in the order of the tasks.
 
-    `on_progress` is called from these threads.
+    The arguments are those of `check`. By default there is one thread for each processor;
+    `on_progress` is called from these threads. Raises what `check` raises.
+
+    >>> policy = Policy.parse("go(X, Y).", domain)
+    >>> [report.verdict.value for report in check_all(policy, [task, task])]
+    ['proved', 'proved']
     """
 
     def run(task: Task, check_cancelled: CheckCancelled) -> TaskReport:
@@ -154,8 +168,8 @@ def check_all(
     yield from map_in_order(run, tasks, workers)
 
 
-def _weak(reached: Reached, walked: WalkReport | None) -> Verdict:
-    """Whether some execution reaches a goal."""
+def _weak(reached: Reachability, walked: WalkReport | None) -> Verdict:
+    """Decide whether some execution reaches a goal."""
     if reached.goals.any() or (walked is not None and walked.solved):
         return Verdict.PROVED
     return Verdict.REFUTED if reached.complete else Verdict.UNDECIDED

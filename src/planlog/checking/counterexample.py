@@ -1,55 +1,56 @@
-"""Counterexamples: what there is to see in a state where a property fails."""
+"""Build counterexamples: replay a trace and describe the state in which a property fails."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from planlog.checking.report import Counterexample, GoalStatus, Reason
+from planlog.pddl.plan import Plan
 from planlog.pddl.task import Action, State, Task
 from planlog.policy.policy import Policy
 from planlog.statespace.space import DEAD_END, UNKNOWN, OnProgress, StateSpace, expand
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """How far a goal is from a state, by any actions; None for what is not known."""
+class GoalDistance:
+    """Goal distance of a state and its optimal actions; None for what is unknown."""
 
-    distance: int | None = None
+    distance: int | None = None  # None in a dead end, too
     dead_end: bool | None = None
     optimal: tuple[Action, ...] | None = None
 
-
-def outlook(space: StateSpace, state: int = 0) -> Outlook:
-    """What a space of all applicable actions tells about one of its states."""
-    distance = int(space.goal_distances[state])
-    if distance == UNKNOWN:
-        return Outlook()
-    if distance == DEAD_END:
-        return Outlook(None, True, ())
-    optimal = [int(space.actions[t]) for t in space.transitions(state) if space.optimal[t]]
-    return Outlook(distance, False, tuple(map(space.action, optimal)))
+    @classmethod
+    def of(cls, space: StateSpace, state: int = 0) -> GoalDistance:
+        """Look up a state in a space of all applicable actions."""
+        distance = int(space.goal_distances[state])
+        if distance == UNKNOWN:
+            return cls()
+        if distance == DEAD_END:
+            return cls(None, True, ())
+        optimal = [int(space.actions[t]) for t in space.transitions(state) if space.optimal[t]]
+        return cls(distance, False, tuple(map(space.action, optimal)))
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Looks around single states, at no more than `limit` states each time."""
+    """Expands the surroundings of single states, up to `limit` states each time."""
 
     limit: int
     on_progress: OnProgress | None = None
 
     def nearest_goals(self, task: Task, state: State) -> StateSpace:
-        """The states around one, by any actions, up to the nearest goals."""
+        """Expand all applicable actions from a state up to the nearest goals."""
         return expand(
             task, start=state, limit=self.limit, stop_at_goal=True, on_progress=self.on_progress
         )
 
     def reached(self, policy: Policy, task: Task, state: State) -> StateSpace:
-        """The states that the policy reaches from one."""
+        """Expand the states that a policy reaches from a state."""
         return expand(task, policy, start=state, limit=self.limit, on_progress=self.on_progress)
 
-    def outlook(self, task: Task, state: State) -> Outlook:
-        """How far the goal is, as far as can be told."""
-        return outlook(self.nearest_goals(task, state))
+    def goal_distance(self, task: Task, state: State) -> GoalDistance:
+        """Compute the goal distance of a state if the limit allows."""
+        return GoalDistance.of(self.nearest_goals(task, state))
 
 
 def counterexample(
@@ -59,15 +60,15 @@ def counterexample(
     trace: tuple[Action, ...],
     *,
     probe: Probe,
-    seen: Outlook | None = None,
+    goal_distance: GoalDistance | None = None,
     under_policy: bool = True,
     shortest: bool = True,
     cycle: tuple[Action, ...] = (),
     ending: tuple[Action, ...] | None = None,
 ) -> Counterexample:
-    """The trace replayed from the initial state, with all that is to be said of its end.
+    """Replay a trace from the initial state and describe the state at its end.
 
-    What was not seen before is looked up around it by the probe.
+    The probe computes the goal distance of this state unless it is given.
     """
     assert (reason is Reason.CYCLE) == bool(cycle)
     walk = policy.start(task)
@@ -76,26 +77,28 @@ def counterexample(
     state = walk.state
     goals = tuple(map(GoalStatus, task.goals, walk.goals_hold))
     derived = tuple(walk.actions())
+    by_rule: dict[str, tuple[Action, ...]] = {}
+    for rule, action in walk.explain():
+        by_rule[rule] = (*by_rule.get(rule, ()), action)
     for action in cycle:
         walk.apply(action)
     assert walk.state == state
     for action in ending or ():
         walk.apply(action)
-    seen = seen or probe.outlook(task, state)
+    goal_distance = goal_distance or probe.goal_distance(task, state)
     return Counterexample(
         reason=reason,
         trace=trace,
         under_policy=under_policy,
         shortest=shortest,
         state=state,
-        atoms=tuple(map(str, state.atoms)),
         goals=goals,
         derived=derived,
-        optimal=seen.optimal,
-        distance=seen.distance,
-        dead_end=seen.dead_end,
+        derived_by_rule=by_rule,
+        optimal=goal_distance.optimal,
+        distance=goal_distance.distance,
+        dead_end=goal_distance.dead_end,
         cycle=cycle,
         ending=ending,
-        cost=walk.cost,
-        unit_cost=not task.minimises_cost,
+        plan=Plan(trace + cycle + (ending or ()), walk.cost, not task.minimises_cost),
     )

@@ -1,4 +1,4 @@
-"""Where a policy keeps an optimal action, in a space of all applicable actions."""
+"""Optimal and derived actions in a space of all applicable actions."""
 
 from __future__ import annotations
 
@@ -15,37 +15,43 @@ from planlog.statespace.space import StateSpace
 
 @dataclass(frozen=True)
 class Optimality:
-    """Derived and optimal actions in the states of a space of all applicable actions.
+    """States that keep or lose an optimal action under a policy.
 
-    All arrays but `derived` have an entry for each state: (states,).
+    `derived` (transitions,) marks the derived actions, of which goals have none. The other arrays
+    have one entry for each state of the space: (states,).
     """
 
     space: StateSpace
-    derived: Mask  # (transitions,): none in goals
+    derived: Mask
 
     @property
     def graph(self) -> Graph:
-        """The derived transitions."""
+        """The graph of the derived transitions."""
         return self.space.graph.keep(self.derived)
 
     @cached_property
     def states(self) -> Mask:
-        """Solvable states that are no goals, as far as known; then optimal actions are as well."""
-        live: Mask = self.space.goal_distances > 0
-        return live
+        """Solvable non-goal states with a known goal distance, so with known optimal actions."""
+        solvable: Mask = self.space.goal_distances > 0
+        return solvable
 
     @cached_property
     def failing(self) -> Mask:
-        """Those of them without an optimal derived action."""
-        lost: Mask = self._count(self.derived & self.space.optimal) == 0
+        """The `states` without an optimal derived action."""
+        lost: Mask = self._derived_optimal == 0
         return self.states & lost
 
     @cached_property
     def mixed(self) -> Mask:
-        """Those of them with both optimal and other derived actions."""
-        good = self._count(self.derived & self.space.optimal)
-        return self.states & (good > 0) & (good < self._count(self.derived))
+        """The `states` with both optimal and other derived actions."""
+        derived = self._count(self.derived)
+        return self.states & (self._derived_optimal > 0) & (self._derived_optimal < derived)
+
+    @cached_property
+    def _derived_optimal(self) -> npt.NDArray[np.intp]:
+        """Number of optimal derived actions of each state."""
+        return self._count(self.derived & self.space.optimal)
 
     def _count(self, transitions: Mask) -> npt.NDArray[np.intp]:
-        """How many of some transitions leave each state."""
+        """Count the marked transitions that leave each state."""
         return np.bincount(self.space.graph.sources[transitions], minlength=len(self.space))

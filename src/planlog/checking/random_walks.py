@@ -1,7 +1,7 @@
-"""Random walks under a policy that look for counterexamples where there are too many states.
+"""Random walks under a policy, to find counterexamples in state spaces larger than the limit.
 
-A walk keeps its way free of loops: where a state comes again, what lies between is cut out. So
-the traces that are reported see no state twice, though shorter ones may exist.
+A walk removes loops from its path: when a state comes again, the actions since its first visit are
+cut out. So reported traces visit no state twice, though shorter traces may exist.
 """
 
 from __future__ import annotations
@@ -11,42 +11,43 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from planlog.checking.counterexample import Outlook, Probe, counterexample, outlook
+from planlog.checking.counterexample import GoalDistance, Probe, counterexample
 from planlog.checking.report import Counterexample, Property, Reason, WalkReport
 from planlog.pddl.task import Action, State, Task
 from planlog.policy.policy import Policy
 from planlog.policy.walk import Walk
 from planlog.statespace.space import StateSpace
 
-# Of the states that all probes for one property may see: so many times the limit of one probe.
-_PROBING = 20
+# All probes for one property together may expand this many times the limit of one probe.
+_PROBE_BUDGET = 20
 
 
 @dataclass
-class _Way:
-    """From the initial state to the present one, without loops."""
+class _Path:
+    """A loop-free path from the initial state to the current one."""
 
     actions: list[Action] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)  # fingerprints of all states on it
-    indexes: dict[int, int] = field(default_factory=dict)  # fingerprint -> index in places
+    states: list[int] = field(default_factory=list)  # fingerprints
+    indexes: dict[int, int] = field(default_factory=dict)  # fingerprint -> index in states
 
-    def arrive(self, place: int) -> tuple[Action, ...]:
-        """Note the place that the last action led to; if it is not new, cut the loop out."""
-        index = self.indexes.setdefault(place, len(self.places))
-        if index == len(self.places):
-            self.places.append(place)
+    def arrive(self, state: int) -> tuple[Action, ...]:
+        """Add the state that the last action led to. Cut out and return the loop it closes."""
+        index = self.indexes.setdefault(state, len(self.states))
+        if index == len(self.states):
+            self.states.append(state)
             return ()
         loop = tuple(self.actions[index:])
-        for left in self.places[index + 1 :]:
+        for left in self.states[index + 1 :]:
             del self.indexes[left]
-        del self.places[index + 1 :], self.actions[index:]
+        del self.states[index + 1 :], self.actions[index:]
         return loop
 
 
 class WalkSearch:
     """Random walks of a policy on a task that look for counterexamples to some properties.
 
-    What is found is in `found`; properties that are not there remain undecided.
+    `found` holds the counterexamples; the other properties remain undecided. The probe expands the
+    surroundings of single states.
     """
 
     def __init__(
@@ -58,22 +59,21 @@ class WalkSearch:
         seed: int,
         probe: Probe,
     ) -> None:
-        """Where a state has to be looked at more closely, the probe does it."""
         self.policy = policy
         self.task = task
         self.found: dict[Property, Counterexample] = {}
         self._wanted = set(properties)
         self._seed = seed
         self._probe = probe
-        self._budget = dict.fromkeys(properties, _PROBING * probe.limit)
+        self._budget = dict.fromkeys(properties, _PROBE_BUDGET * probe.limit)
         self._probes = 0
-        self._outlooks: dict[State, Outlook] = {}  # of the states already probed for optimality
+        self._goal_distances: dict[State, GoalDistance] = {}
         self._seen: set[int] = set()
-        self._aside = policy.start(task)  # for looking at states beside the walks
+        self._replay = policy.start(task)  # looks at states again after a walk
         self._walks = self._steps = self._solved = self._stuck = 0
 
     def run(self, walks: int, steps: int, on_walk: Callable[[int], None] | None = None) -> None:
-        """So many walks of at most so many steps, or fewer if everything is found before."""
+        """Run up to `walks` walks of up to `steps` actions; stop when everything is found."""
         walk = self.policy.start(self.task)
         for number in range(walks):
             if not self._wanted:
@@ -97,40 +97,40 @@ class WalkSearch:
         )
 
     def _run(self, walk: Walk, rng: np.random.Generator, steps: int) -> None:
-        way = _Way()
-        self._arrive(way, walk)
+        path = _Path()
+        self._arrive(path, walk)
         for _ in range(steps):
             action = None if walk.is_goal or not self._wanted else walk.sample(rng)
             if action is None:
                 break
             walk.apply(action)
-            way.actions.append(action)
+            path.actions.append(action)
             self._steps += 1
-            self._arrive(way, walk)
+            self._arrive(path, walk)
         if walk.is_goal:
             self._solved += 1
-            self._look_for_lost_optimum(tuple(way.actions))
+            self._find_lost_optimum(tuple(path.actions))
         else:
             self._stuck += walk.action_count == 0
-            self._look_for_trap(tuple(way.actions))
+            self._find_trap(tuple(path.actions))
 
-    def _arrive(self, way: _Way, walk: Walk) -> None:
-        """Note the present state; if it was on the way before, that is a cycle."""
+    def _arrive(self, path: _Path, walk: Walk) -> None:
+        """Add the current state to the path, and report the cycle that it closes."""
         self._seen.add(walk.fingerprint)
-        cycle = way.arrive(walk.fingerprint)
+        cycle = path.arrive(walk.fingerprint)
         if cycle and Property.CYCLE_FREE in self._wanted:
-            self._report(Property.CYCLE_FREE, Reason.CYCLE, tuple(way.actions), cycle=cycle)
+            self._report(Property.CYCLE_FREE, Reason.CYCLE, tuple(path.actions), cycle=cycle)
 
-    def _look_for_trap(self, way: tuple[Action, ...]) -> None:
-        """If the policy leads to no goal from the end of the way: the first such state on it."""
+    def _find_trap(self, path: tuple[Action, ...]) -> None:
+        """Report the first state of the path from which the policy reaches no goal."""
         if Property.GOAL_ACHIEVING not in self._wanted:
             return
-        states = self._states(way)
-        stuck = self._aside.action_count == 0
+        states = self._states(path)
+        stuck = self._replay.action_count == 0
         if not stuck and not self._is_trap(states[-1]):
             return
-        # From a trap on, all states are traps: the first one is found by halving.
-        before, first = -1, len(way)
+        # All states after a trap are traps, so binary search finds the first one.
+        before, first = -1, len(path)
         while first - before > 1:
             middle = (before + first) // 2
             if self._is_trap(states[middle]):
@@ -139,36 +139,36 @@ class WalkSearch:
                 before = middle
         self._report(
             Property.GOAL_ACHIEVING,
-            Reason.NO_ACTION if stuck and first == len(way) else Reason.TRAP,
-            way[:first],
-            ending=way[first:] if stuck else None,
+            Reason.NO_ACTION if stuck and first == len(path) else Reason.TRAP,
+            path[:first],
+            ending=path[first:] if stuck else None,
         )
 
     def _is_trap(self, state: State) -> bool:
-        """Whether it can be told that the policy leads to no goal from here."""
-        space = self._look_around(Property.GOAL_ACHIEVING, state)
+        """Return whether a probe proves that the policy reaches no goal from a state."""
+        space = self._expand(Property.GOAL_ACHIEVING, state)
         return space is not None and space.complete and not space.goal.any()
 
-    def _look_for_lost_optimum(self, way: tuple[Action, ...]) -> None:
-        """Back from the goal, as far as distances to it can be told."""
+    def _find_lost_optimum(self, path: tuple[Action, ...]) -> None:
+        """Search the path backwards from its goal, as far as probes find goal distances."""
         if Property.OPTIMALITY_PRESERVING not in self._wanted:
             return
-        states = self._states(way)
-        for index in reversed(range(len(way))):
+        states = self._states(path)
+        for index in reversed(range(len(path))):
             state = states[index]
-            if state not in self._outlooks:
-                space = self._look_around(Property.OPTIMALITY_PRESERVING, state)
-                self._outlooks[state] = outlook(space) if space else Outlook()
-            seen = self._outlooks[state]
-            if seen.optimal is None:
+            if state not in self._goal_distances:
+                space = self._expand(Property.OPTIMALITY_PRESERVING, state)
+                self._goal_distances[state] = GoalDistance.of(space) if space else GoalDistance()
+            optimal = self._goal_distances[state].optimal
+            if optimal is None:
                 return
-            self._aside.restart(state)
-            if not set(seen.optimal) & set(self._aside.actions()):
-                self._report(Property.OPTIMALITY_PRESERVING, Reason.LOST_OPTIMUM, way[:index])
+            self._replay.restart(state)
+            if not set(optimal) & set(self._replay.actions()):
+                self._report(Property.OPTIMALITY_PRESERVING, Reason.LOST_OPTIMUM, path[:index])
                 return
 
-    def _look_around(self, property: Property, state: State) -> StateSpace | None:
-        """The states around one: under the policy, or up to the nearest goals for optimality."""
+    def _expand(self, property: Property, state: State) -> StateSpace | None:
+        """Expand the surroundings of a state; None if the budget for the property is spent."""
         if self._budget[property] <= 0:
             return None
         if property is Property.OPTIMALITY_PRESERVING:
@@ -179,13 +179,13 @@ class WalkSearch:
         self._probes += 1
         return space
 
-    def _states(self, way: tuple[Action, ...]) -> list[State]:
-        """All states on the way, from the initial one to its end, where it leaves `_aside`."""
-        self._aside.restart(self.task.initial)
+    def _states(self, path: tuple[Action, ...]) -> list[State]:
+        """Return all states of a path, and leave `_replay` at the last one."""
+        self._replay.restart(self.task.initial)
         states = [self.task.initial]
-        for action in way:
-            self._aside.apply(action)
-            states.append(self._aside.state)
+        for action in path:
+            self._replay.apply(action)
+            states.append(self._replay.state)
         return states
 
     def _report(

@@ -1,4 +1,4 @@
-"""What a check comes to, as plain values: verdicts, counterexamples, counts of rules."""
+"""Results of a check as plain values: verdicts, counterexamples, rule coverage."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from planlog.pddl.task import Action, State, Task
 
 
 class Property(Enum):
-    """What a good policy has; an execution ends in the first goal state that it reaches."""
+    """A property of a policy on a task; executions end in the first goal state they reach."""
 
     GOAL_ACHIEVING = 1  # from every state that the policy reaches, it can reach a goal
-    CYCLE_FREE = 2  # no execution sees a state twice
+    CYCLE_FREE = 2  # no execution visits a state twice
     OPTIMALITY_PRESERVING = 3  # in every solvable state, some derived action is optimal
 
     @property
@@ -26,7 +26,7 @@ class Property(Enum):
 
 
 class Verdict(Enum):
-    """Proved and refuted hold for the task for certain; undecided says nothing about it."""
+    """Verdict on a statement: certain for the task if proved or refuted, open if undecided."""
 
     PROVED = "proved"
     REFUTED = "refuted"
@@ -34,7 +34,11 @@ class Verdict(Enum):
 
     @classmethod
     def all_of(cls, verdicts: Iterable[Verdict]) -> Verdict:
-        """Whether all of several statements hold."""
+        """Return the verdict on the conjunction of statements.
+
+        >>> Verdict.all_of([Verdict.PROVED, Verdict.UNDECIDED]).value
+        'undecided'
+        """
         found = set(verdicts)
         for verdict in (cls.REFUTED, cls.UNDECIDED):
             if verdict in found:
@@ -43,7 +47,7 @@ class Verdict(Enum):
 
 
 class Scope(Enum):
-    """The states that a verdict or a count is about."""
+    """Set of states that a verdict or a count refers to."""
 
     WHOLE = "the whole state space"
     REACHED = "all states the policy reaches"
@@ -53,7 +57,7 @@ class Scope(Enum):
 
 
 class Reason(Enum):
-    """What is wrong in the state that a counterexample leads to."""
+    """Reason why a property fails in the state of a counterexample."""
 
     NO_ACTION = "no action is derived here"
     TRAP = "no goal can be reached from here under the policy"
@@ -62,29 +66,33 @@ class Reason(Enum):
 
 
 @dataclass(frozen=True)
-class Share:
-    """A number of states among others."""
+class Fraction:
+    """A number of states out of a total.
+
+    >>> (Fraction(1, 3) + Fraction(2, 9)).percent
+    25.0
+    """
 
     number: int
     of: int
 
     @classmethod
-    def among(cls, some: npt.NDArray[np.bool_], others: npt.NDArray[np.bool_]) -> Share:
-        """Those of the others (states,) that are also among some (states,)."""
-        return cls(int((some & others).sum()), int(others.sum()))
+    def of_mask(cls, mask: npt.NDArray[np.bool_], total: npt.NDArray[np.bool_]) -> Fraction:
+        """Return the fraction of the states in `total` (states,) that are in `mask` (states,)."""
+        return cls(int((mask & total).sum()), int(total.sum()))
 
     @property
     def percent(self) -> float:
-        """0 if there are no states at all."""
+        """Percentage; 0 if the total is 0."""
         return 100 * self.number / self.of if self.of else 0.0
 
-    def __add__(self, other: Share) -> Share:
-        return Share(self.number + other.number, self.of + other.of)
+    def __add__(self, other: Fraction) -> Fraction:
+        return Fraction(self.number + other.number, self.of + other.of)
 
 
 @dataclass(frozen=True)
 class GoalStatus:
-    """A part of the goal and whether it holds."""
+    """A conjunct of the goal, and whether it holds."""
 
     text: str
     holds: bool
@@ -92,56 +100,48 @@ class GoalStatus:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A way to a state in which a property fails, and what there is to see there."""
+    """A state in which a property fails, with the trace that leads to it.
+
+    `plan` has the trace and then the cycle or the ending: `planlog validate --prefix` replays it.
+    """
 
     reason: Reason
-    trace: tuple[Action, ...]  # from the initial state to the offending one
+    trace: tuple[Action, ...]  # from the initial state to the state of the counterexample
     under_policy: bool  # whether the policy derives all actions of the trace
     shortest: bool  # no shorter trace (under the policy, if this one is) leads to the state
     state: State
-    atoms: tuple[str, ...]  # true in the state, without those that no action changes
     goals: tuple[GoalStatus, ...]
     derived: tuple[Action, ...]
-    optimal: tuple[Action, ...] | None  # none in a dead end; None if not known
-    distance: int | None  # least number of actions to a goal; None in a dead end or if not known
-    dead_end: bool | None  # no actions at all lead to a goal; None if not known
+    derived_by_rule: Mapping[str, tuple[Action, ...]]  # text of the rule -> actions it derives
+    optimal: tuple[Action, ...] | None  # empty in a dead end; None if unknown
+    distance: int | None  # goal distance in actions; None in a dead end or if unknown
+    dead_end: bool | None  # None if unknown
     cycle: tuple[Action, ...]  # from the state back to it; empty unless that is the reason
-    # From the state on to one without derived actions, by derived ones; None if the policy
-    # leads to none or none is known.
+    # Derived actions from the state to one without derived actions; None if the policy reaches
+    # no such state or none is known.
     ending: tuple[Action, ...] | None
-    cost: float  # of all these actions; their number if the task does not minimise cost
-    unit_cost: bool
-
-    @property
-    def actions(self) -> tuple[Action, ...]:
-        """The trace, and what follows: the cycle, or the way on to where the policy ends."""
-        return self.trace + self.cycle + (self.ending or ())
-
-    @property
-    def plan_text(self) -> str:
-        """A plan file of these actions, which `planlog validate --prefix` replays."""
-        return str(Plan(self.actions, self.cost, self.unit_cost))
+    plan: Plan
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on one property, what it is based on, and a counterexample if refuted."""
+    """Verdict on one property, its scope, and a counterexample if the property is refuted."""
 
     property: Property
     verdict: Verdict
-    scope: Scope  # what was looked at: for PROVED, all states that matter
-    states: int  # how many states were looked at
-    # States that fail among those in which it can be told (for optimality: solvable ones that
-    # are no goals). Known to be all of them only for complete scopes; None for walks.
-    failing: Share | None
-    # The same over the states that the policy reaches; optimality only, and only if known.
-    failing_reached: Share | None
+    scope: Scope  # for PROVED, all states that matter
+    states: int  # number of states in the scope
+    # Failing states out of those in which the property can be decided; for optimality, solvable
+    # non-goal states. A lower bound if the scope is a part; None for random walks.
+    failing: Fraction | None
+    # The same for the states that the policy reaches; for optimality only, None if unknown.
+    failing_reached: Fraction | None
     counterexample: Counterexample | None
 
 
 @dataclass(frozen=True)
 class Fond:
-    """The policy as a solution of a fully observable nondeterministic planning task."""
+    """The policy as a solution of a fully observable nondeterministic (FOND) planning task."""
 
     weak: Verdict  # some execution reaches a goal
     strong_cyclic: Verdict  # goal achieving
@@ -157,13 +157,13 @@ class Fond:
 
 @dataclass(frozen=True)
 class RuleCount:
-    """A rule, and how often it was satisfied."""
+    """Firing counts of a rule over non-goal states."""
 
     text: str
     line: int
     derives_action: bool
-    states: int  # that are no goals and in which it fires
-    derivations: int  # satisfied substitutions in all of them
+    states: int  # in which the rule fires
+    derivations: int  # over all these states
 
     def __add__(self, other: RuleCount) -> RuleCount:
         return RuleCount(
@@ -177,15 +177,15 @@ class RuleCount:
 
 @dataclass(frozen=True)
 class RuleReport:
-    """What rules and choices there were in the states looked at."""
+    """Firing counts of all rules, and the choices between derived actions that they leave."""
 
-    scope: Scope | None  # None: not the same for all tasks
-    states: int  # that are no goals: the rules were evaluated in these
-    rules: tuple[RuleCount, ...]  # in the order of the file; none for the applicable actions
-    live: int  # those of the states that are not known to be dead ends
+    scope: Scope | None  # None if tasks differ in it
+    states: int  # non-goal states, in which the rules were evaluated
+    rules: tuple[RuleCount, ...]  # in the order of the file; empty for all applicable actions
+    live: int  # the `states` that are not known to be dead ends
     actions: int  # derived in live states
     choices: int  # live states with more than one derived action
-    mixed: Share | None  # with optimal and other derived actions, where optimality is known
+    mixed: Fraction | None  # states with optimal and other derived actions, if optima are known
 
     @property
     def never_fired(self) -> tuple[RuleCount, ...]:
@@ -193,17 +193,17 @@ class RuleReport:
 
     @property
     def mean_actions(self) -> float:
-        """Derived actions a live state."""
+        """Mean number of derived actions in a live state."""
         return self.actions / self.live if self.live else 0.0
 
     @property
-    def choice(self) -> Share:
+    def choice(self) -> Fraction:
         """Live states with more than one derived action."""
-        return Share(self.choices, self.live)
+        return Fraction(self.choices, self.live)
 
     def __add__(self, other: RuleReport) -> RuleReport:
-        """Both together; they are about the same rules."""
-        mixed = [share for share in (self.mixed, other.mixed) if share is not None]
+        """Add the counts of two reports on the same rules."""
+        mixed = [fraction for fraction in (self.mixed, other.mixed) if fraction is not None]
         return RuleReport(
             scope=self.scope if self.scope is other.scope else None,
             states=self.states + other.states,
@@ -211,93 +211,100 @@ class RuleReport:
             live=self.live + other.live,
             actions=self.actions + other.actions,
             choices=self.choices + other.choices,
-            mixed=sum(mixed, Share(0, 0)) if mixed else None,
+            mixed=sum(mixed, Fraction(0, 0)) if mixed else None,
         )
 
 
 @dataclass(frozen=True)
 class WalkReport:
-    """Random walks that looked for counterexamples, and how they ended."""
+    """Counts of the random walks that looked for counterexamples."""
 
     seed: int
     walks: int
     steps: int
     states: int  # different ones
     solved: int  # walks that reached a goal
-    stuck: int  # walks that came to a state without derived actions
-    probes: int  # states whose optimal actions or whose ways to a goal were looked for
+    stuck: int  # walks that ended in a state without derived actions
+    probes: int  # states whose surroundings were expanded
 
 
 @dataclass(frozen=True)
 class TaskReport:
-    """Everything found out about a policy on one task."""
+    """Result of the check of a policy on one task."""
 
     task: Task
-    findings: Mapping[Property, Finding]  # of the properties asked for
+    findings: Mapping[Property, Finding]  # of the requested properties
     fond: Fond
-    unsolvable: bool | None  # the task has no plan at all; None if not known
-    whole: int | None  # states of the whole state space that were seen; None if not expanded
+    unsolvable: bool | None  # the task has no plan; None if unknown
+    whole: int | None  # number of states seen of the whole state space; None if not expanded
     whole_complete: bool  # whether these are all
-    solvable: int | None  # states of the whole space from which a goal can be reached, if known
-    reached: int  # states that the policy reaches, as far as seen
+    solvable: int | None  # states of the whole space from which a goal is reachable, if known
+    reached: int  # number of states seen that the policy reaches
     reached_complete: bool  # whether these are all
     rules: RuleReport
-    walks: WalkReport | None  # None if there was no need for them
+    walks: WalkReport | None  # None if no walks were needed
 
     @property
     def verdict(self) -> Verdict:
-        """Whether all properties asked for hold."""
+        """Verdict on all requested properties together."""
         return Verdict.all_of(finding.verdict for finding in self.findings.values())
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Reports about one policy on several tasks (at least one), together."""
+    """Reports on one policy and several tasks (at least one), taken together.
+
+    >>> from planlog.checking import check
+    >>> from planlog.policy.policy import Policy
+    >>> summary = Summary((check(Policy.parse("go(X, Y).", domain), task),))
+    >>> summary.overall.value, summary.states
+    ('proved', 3)
+    """
 
     reports: tuple[TaskReport, ...]
 
     def verdict(self, property: Property) -> Verdict:
-        """Whether the property holds on all tasks."""
+        """Return the verdict on a property for all tasks together."""
         return Verdict.all_of(report.findings[property].verdict for report in self.reports)
 
     @property
     def overall(self) -> Verdict:
-        """Whether all properties asked for hold on all tasks."""
+        """Verdict on all requested properties and all tasks together."""
         return Verdict.all_of(report.verdict for report in self.reports)
 
-    def failing(self, property: Property) -> Share:
-        """States that fail, of all tasks together in which all states that matter are known."""
+    def failing(self, property: Property) -> Fraction:
+        """Return the fraction of failing states over the tasks with a complete scope."""
         findings = [report.findings[property] for report in self.reports]
         return self._sum(f.failing for f in findings if f.scope in (Scope.WHOLE, Scope.REACHED))
 
     @property
-    def failing_reached(self) -> Share:
-        """States that lose optimality among those the policy reaches, where that is known."""
+    def failing_reached(self) -> Fraction:
+        """Reached states without an optimal derived action, over the tasks in which it is known."""
         found = (report.findings.get(Property.OPTIMALITY_PRESERVING) for report in self.reports)
         return self._sum(finding.failing_reached for finding in found if finding)
 
     @property
     def fully_known(self) -> int:
-        """Tasks of which the whole state space is known."""
+        """Number of tasks whose whole state space is known."""
         return sum(report.whole_complete for report in self.reports)
 
     @property
     def states(self) -> int:
-        """States seen, of all tasks together."""
+        """Number of states seen over all tasks."""
         return sum(max(report.whole or 0, report.reached) for report in self.reports)
 
     @property
     def fond(self) -> Fond:
-        """What holds on all tasks."""
+        """Verdicts on the FOND solution for all tasks together."""
         first, *others = (report.fond for report in self.reports)
         return sum(others, first)
 
     @property
     def rules(self) -> RuleReport:
-        """Counts of all tasks; a rule never fired if it did on none."""
+        """Sum of the counts over all tasks; a rule never fired if it fired on none."""
         first, *others = (report.rules for report in self.reports)
         return sum(others, first)
 
     @staticmethod
-    def _sum(shares: Iterable[Share | None]) -> Share:
-        return sum((share for share in shares if share is not None), Share(0, 0))
+    def _sum(fractions: Iterable[Fraction | None]) -> Fraction:
+        return sum((fraction for fraction in fractions if fraction is not None), Fraction(0, 0))

@@ -1,20 +1,23 @@
-"""The rule report: which rules fire, and what choices they leave."""
+"""Rule coverage: how often each rule fires, and how many choices the rules leave."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from planlog.checking.optimality import Optimality
-from planlog.checking.reachability import Reached
-from planlog.checking.report import RuleCount, RuleReport, Scope, Share
+from planlog.checking.reachability import Reachability
+from planlog.checking.report import Fraction, RuleCount, RuleReport, Scope
 from planlog.policy.policy import Policy
 from planlog.statespace.space import DEAD_END, RuleCounts
 
 
 def rule_report(
-    policy: Policy, reached: Reached, counts: RuleCounts, optimality: Optimality | None
+    policy: Policy, reached: Reachability, counts: RuleCounts, optimality: Optimality | None
 ) -> RuleReport:
-    """Over all states of the space in which the policy was asked: the whole space or its own."""
+    """Count rules and choices in all states in which the policy was evaluated.
+
+    These are the whole state space if it is complete, or else the states that the policy reaches.
+    """
     space = reached.space
     live = ~space.goal[: space.expanded]
     states = int(live.sum())
@@ -24,20 +27,16 @@ def rule_report(
     else:
         scope = Scope.REACHED if reached.complete else Scope.PART_OF_REACHED
     actions = np.diff(reached.graph.offsets.astype(np.int64))[live]
+    rules = policy.program.rules if policy.program else ()
     return RuleReport(
         scope=scope,
         states=states,
-        rules=_rule_counts(policy, counts),
+        rules=tuple(
+            RuleCount(rule.text or str(rule), rule.line, rule.is_policy_rule, int(fired), int(all_))
+            for rule, fired, all_ in zip(rules, counts.states, counts.derivations, strict=True)
+        ),
         live=len(actions),
         actions=int(actions.sum()),
         choices=int((actions > 1).sum()),
-        mixed=None if optimality is None else Share.among(optimality.mixed, optimality.states),
-    )
-
-
-def _rule_counts(policy: Policy, counts: RuleCounts) -> tuple[RuleCount, ...]:
-    rules = policy.program.rules if policy.program else ()
-    return tuple(
-        RuleCount(rule.text or str(rule), rule.line, rule.is_policy_rule, int(fired), int(number))
-        for rule, fired, number in zip(rules, counts.states, counts.derivations, strict=True)
+        mixed=Fraction.of_mask(optimality.mixed, optimality.states) if optimality else None,
     )

@@ -31,8 +31,6 @@ from planlog.cli.options import COUNT, FILE, NATURAL, json_option, policy_option
 from planlog.cli.progress import CheckProgress
 from planlog.cli.resolve import read_domain, read_rules, read_tasks, take_policy
 from planlog.cli.signals import Signals
-from planlog.files import write_atomically
-from planlog.policy.policy import Policy
 
 HELP = """Check three properties of a policy on tasks, and print counterexamples.
 
@@ -154,7 +152,7 @@ def command(
             _emit_json(results, problem, settings)
         else:
             asked = len(task_files)
-            _emit_text(results, problem, asked, domain_file, choice.policy, limit, verbose)
+            _emit_text(results, problem, asked, domain_file, limit, verbose)
         return _exit_code(results, problem, signals)
 
 
@@ -217,7 +215,7 @@ def _write_plans(report: TaskReport, file: Path, plan_dir: Path) -> dict[Propert
     for property, finding in report.findings.items():
         if finding.counterexample:
             written[property] = plan_dir / _plan_name(file, property.value)
-            write_atomically(written[property], finding.counterexample.plan_text)
+            finding.counterexample.plan.write(written[property])
     return written
 
 
@@ -235,12 +233,11 @@ def _emit_text(
     problem: Problem | None,
     asked: int,
     domain: Path,
-    policy: Policy,
     limit: int,
     verbose: bool,
 ) -> None:
     blocks = [task_block(result, limit) for result in results]
-    blocks += counterexamples(results, domain, policy, every=verbose)
+    blocks += counterexamples(results, domain, every=verbose)
     if len(results) > 1:
         blocks.append(summary_block(results))
     if results:

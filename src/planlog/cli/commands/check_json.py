@@ -9,9 +9,9 @@ from planlog.checking import (
     Counterexample,
     Finding,
     Fond,
+    Fraction,
     Property,
     RuleReport,
-    Share,
     Summary,
     TaskReport,
 )
@@ -70,15 +70,19 @@ def _counterexample(example: Counterexample) -> dict[str, Any]:
         "trace": _texts(example.trace),
         "under_policy": example.under_policy,
         "shortest": example.shortest,
-        "state": sorted(example.atoms),
+        "state": sorted(map(str, example.state.atoms)),
         "goals": [{"goal": goal.text, "holds": goal.holds} for goal in example.goals],
         "distance": example.distance,
         "dead_end": example.dead_end,
         "derived": _texts(example.derived),
+        "derived_by_rule": [
+            {"rule": rule, "actions": _texts(actions)}
+            for rule, actions in example.derived_by_rule.items()
+        ],
         "optimal": None if example.optimal is None else _texts(example.optimal),
         "cycle": _texts(example.cycle),
         "ending": None if example.ending is None else _texts(example.ending),
-        "plan": example.plan_text,
+        "plan": str(example.plan),
     }
 
 
@@ -139,7 +143,7 @@ def _walks(report: TaskReport) -> dict[str, int] | None:
     }
 
 
-def _share(share: Share | None) -> dict[str, int | float] | None:
+def _share(share: Fraction | None) -> dict[str, int | float] | None:
     if share is None:
         return None
     return {"number": share.number, "of": share.of, "percent": share.percent}

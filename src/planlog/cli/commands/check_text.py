@@ -11,17 +11,16 @@ from planlog.checking import (
     Counterexample,
     Finding,
     Fond,
+    Fraction,
     Property,
     RuleReport,
     Scope,
-    Share,
     Summary,
     TaskReport,
     Verdict,
 )
 from planlog.cli.formatting import many, percent, wrapped
 from planlog.pddl.task import Action
-from planlog.policy.policy import Policy
 
 # What is shown of long lists; --json has all of everything.
 MOST_ATOMS = 200
@@ -60,15 +59,13 @@ def task_block(checked: Checked, limit: int) -> str:
     return "\n".join([*lines, _fond(report.fond)])
 
 
-def counterexamples(
-    results: Sequence[Checked], domain: Path, policy: Policy, every: bool
-) -> Iterator[str]:
+def counterexamples(results: Sequence[Checked], domain: Path, every: bool) -> Iterator[str]:
     """Of each property the counterexample with the shortest trace; the others in a line each."""
     found = [(p, len(c.trace), i, c) for i, r in enumerate(results) for p, c in r.refuted()]
     for property in Property:
         chosen = sorted(((n, i, c) for p, n, i, c in found if p is property), key=lambda x: x[:2])
         for _, i, example in chosen if every else chosen[:1]:
-            yield _counterexample(results[i], property, example, domain, policy)
+            yield _counterexample(results[i], property, example, domain)
         if len(chosen) > 1 and not every:
             others = many(len(chosen) - 1, "other task")
             lines = [f"{_title(property)} is refuted on {others} as well (-v shows everything):"]
@@ -120,7 +117,7 @@ def _row(property: Property, text: str) -> str:
     return f"  {_title(property):<25}{text}"
 
 
-def _of(share: Share, noun: str = "state") -> str:
+def _of(share: Fraction, noun: str = "state") -> str:
     return f"{share.number:,} of {many(share.of, noun)} ({percent(share.number, share.of)})"
 
 
@@ -160,7 +157,7 @@ def _basis(finding: Finding, report: TaskReport) -> str:
     return f"{verdict}: {_FAILS[property]} {failing.number:,} of the {seen}"
 
 
-def _failing(property: Property, failing: Share, reached: Share | None) -> str:
+def _failing(property: Property, failing: Fraction, reached: Fraction | None) -> str:
     """How many states fail, and of those that the policy reaches if that is known."""
     kind = "solvable" if property is Property.OPTIMALITY_PRESERVING else "reached"
     text = f"{_FAILS[property]} {_of(failing, f'{kind} state')}"
@@ -184,16 +181,16 @@ def _fond(fond: Fond) -> str:
 
 
 def _counterexample(
-    checked: Checked, property: Property, example: Counterexample, domain: Path, policy: Policy
+    checked: Checked, property: Property, example: Counterexample, domain: Path
 ) -> str:
     lines = [
         f"Counterexample to {_title(property)}, {checked.file}:",
         f"  {example.reason.value}",
         *_trace(example),
         "  the state (without what no action changes):",
-        wrapped(sorted(example.atoms), "    ", MOST_ATOMS),
+        wrapped(sorted(map(str, example.state.atoms)), "    ", MOST_ATOMS),
         *_goals(example),
-        *_actions(example, checked, policy),
+        *_actions(example),
     ]
     if example.cycle:
         lines.append(f"  the cycle back to this state, {many(len(example.cycle), 'action')}:")
@@ -235,7 +232,7 @@ def _goals(example: Counterexample) -> list[str]:
     return [heading, wrapped(left, "    ", MOST_ATOMS)] if left else [heading]
 
 
-def _actions(example: Counterexample, checked: Checked, policy: Policy) -> Iterator[str]:
+def _actions(example: Counterexample) -> Iterator[str]:
     """How far the goal is, and what the policy and shortest plans do in the state."""
     if example.dead_end:
         yield "  a dead end: no actions lead to a goal"
@@ -244,12 +241,9 @@ def _actions(example: Counterexample, checked: Checked, policy: Policy) -> Itera
     else:
         yield "  distance to the goal: not known within the limit"
     yield "  derived actions:" + ("" if example.derived else " none")
-    derived: dict[str, list[str]] = {}
-    for rule, action in policy.start(checked.report.task, example.state).explain():
-        derived.setdefault(rule, []).append(str(action))
-    for rule, actions in derived.items():
+    for rule, actions in example.derived_by_rule.items():
         yield f"    {rule}"
-        yield wrapped(actions, "      ", MOST_ACTIONS)
+        yield wrapped([str(action) for action in actions], "      ", MOST_ACTIONS)
     if example.optimal:
         yield "  optimal actions:"
         yield wrapped([str(action) for action in example.optimal], "    ", MOST_ACTIONS)
