@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from planlog.datalog.diagnostics import Report
+from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.lint import lint
 from planlog.datalog.parser import parse
 from planlog.datalog.resolve import resolve
@@ -50,14 +50,14 @@ def parse_program(text: str, domain: Domain, file: str = "<rules>") -> Program:
     Returns the program with its warnings. Raises RuleError with all mistakes and where they are.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    report = Report(file, text)
-    rules = resolve(parse(text, report), domain, report)
-    check_safety(rules, report)
-    strata = stratify(rules, report)
-    check_types(in_dependency_order(rules, strata), domain, report)
-    report.raise_errors()
-    lint(rules, strata, domain, report)
-    return Program(tuple(rules), strata, report.warnings, file, text)
+    diagnostics = Diagnostics(file, text)
+    rules = resolve(parse(text, diagnostics), domain, diagnostics)
+    check_safety(rules, diagnostics)
+    strata = stratify(rules, diagnostics)
+    check_types(in_dependency_order(rules, strata), domain, diagnostics)
+    diagnostics.raise_errors()
+    lint(rules, strata, domain, diagnostics)
+    return Program(tuple(rules), strata, diagnostics.warnings, file, text)
 
 
 def read_program(path: str | Path, domain: Domain) -> Program:

@@ -10,29 +10,29 @@ from planlog.errors import Diagnostic, RuleError, Severity
 
 
 class Located(Protocol):
-    """A part of the file: tokens, terms, literals and comparisons all have a place."""
+    """A part of the rule file with its position: a token, term, literal or comparison."""
 
     @property
     def line(self) -> int:
-        """Counts from 1."""
+        """Line number, from 1."""
 
     @property
     def column(self) -> int:
-        """Counts from 1."""
+        """Column number, from 1."""
 
     @property
     def length(self) -> int:
-        """Of the part to underline."""
+        """Number of characters to underline."""
 
 
-class Report:
-    """Errors and warnings, each shown with its source line."""
+class Diagnostics:
+    """Errors and warnings about a rule file, each with its source line."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self._lines = text.split("\n")
         self._diagnostics: list[Diagnostic] = []
-        self._told: set[tuple[int, str, str]] = set()
+        self._reported: set[tuple[int, str, str]] = set()
 
     def error(self, place: Located, message: str, hint: str = "") -> None:
         """Add an error that points at the place; the hint says how to fix it."""
@@ -53,7 +53,7 @@ class Report:
     def raise_errors(self) -> None:
         """Raise RuleError if there are errors.
 
-        It leaves warnings out, since many of them would only follow from the errors.
+        The warnings are left out, since many of them would only follow from the errors.
         """
         errors = self._of(Severity.ERROR)
         if errors:
@@ -71,9 +71,9 @@ class Report:
     def _add(
         self, severity: Severity, line: int, column: int, length: int, message: str, hint: str
     ) -> None:
-        if (line, message, hint) in self._told:
-            return  # the same slip again in the same line
-        self._told.add((line, message, hint))
+        if (line, message, hint) in self._reported:
+            return  # the same mistake again in the same line
+        self._reported.add((line, message, hint))
         source = self._lines[line - 1]
         self._diagnostics.append(
             Diagnostic(self.file, line, column, message, hint, source, length, severity)

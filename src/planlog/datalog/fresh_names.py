@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Names:
-    """Supply of relation names that neither the domain nor the rules use."""
+    """A supply of relation names that neither the domain nor the rules use."""
 
     def __init__(self, domain: Domain, rules: Iterable[Rule]) -> None:
         self._taken = {*domain.predicate_ids, *domain.type_ids, *domain.action_ids}
@@ -26,7 +26,7 @@ class Names:
         return Relation(name, arity, Source.DERIVED)
 
 
-def numbered(count: int) -> tuple[Variable, ...]:
+def fresh_variables(count: int) -> tuple[Variable, ...]:
     """Return the variables X1, X2, ..."""
     return tuple(Variable(f"X{i + 1}") for i in range(count))
 

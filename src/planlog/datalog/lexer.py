@@ -1,7 +1,7 @@
-"""Rule text to tokens.
+"""Lexer: rule text to tokens.
 
-What other languages would write (`<-`, `\\+`, `;`, `?x`, ...) is reported with the spelling
-used here and then read as if it had been written so: one slip gives one message.
+Spellings of other languages (`<-`, `\\+`, `;`, `?x`, ...) are reported with the spelling of this
+language, and then read as if they were spelled so: one slip gives one message.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import re
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from planlog.datalog.diagnostics import Report
+from planlog.datalog.diagnostics import Diagnostics
 
 
 class Kind(Enum):
-    """Kinds of tokens; the value is how messages call them."""
+    """Kind of a token; the value is its name in messages."""
 
     NAME = "name"
     VARIABLE = "variable"
@@ -33,7 +33,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Token:
-    """A word or sign of the text, at its place."""
+    """A word or punctuation mark with its position."""
 
     kind: Kind
     text: str  # names in lower case, since PDDL names are case-insensitive
@@ -66,7 +66,7 @@ _ALTERNATIVE = "write one rule for each alternative"
 _COMPARISON = "objects can only be compared by '=' and '!='"
 _BRACKET = "arguments stand in '(' and ')'"
 
-# Spellings of other languages: what they are read as, and how to mend them.
+# Spellings of other languages: the token that is meant, and the hint of the message.
 _FOREIGN = {
     "<-": (Kind.IF, _ARROW),
     "←": (Kind.IF, _ARROW),
@@ -122,20 +122,20 @@ _TOKEN = re.compile(
 )
 
 
-def tokenize(text: str, report: Report) -> list[Token]:
-    """All tokens, the last one of kind END; lines end with a line feed."""
+def tokenize(text: str, diagnostics: Diagnostics) -> list[Token]:
+    """Return the tokens of a text, with END as the last one; lines end with a line feed."""
     tokens: list[Token] = []
     line, line_start = 1, 0
     for match in _TOKEN.finditer(text):
         found, start = match.group(), match.start()
         place = Token(Kind.END, found, line, start - line_start + 1, len(found), start)
-        token = _token(match.lastgroup or "", place, report)
+        token = _token(match.lastgroup or "", place, diagnostics)
         if token is not None:
             tokens.append(token)
         if "\n" in found:
             line += found.count("\n")
             line_start = start + found.rindex("\n") + 1
-    # The end is behind the last text, not on an empty line that would show nothing.
+    # END stands after the last character, since a message shows its line.
     end = len(text.rstrip())
     line = text.count("\n", 0, end) + 1
     column = end - text.rfind("\n", 0, end)
@@ -143,46 +143,46 @@ def tokenize(text: str, report: Report) -> list[Token]:
     return tokens
 
 
-def _token(group: str, found: Token, report: Report) -> Token | None:
-    """The token that the found text stands for; None for spaces, comments and nonsense."""
+def _token(group: str, found: Token, diagnostics: Diagnostics) -> Token | None:
+    """Return the token of a match; None for spaces, comments and unknown characters."""
     text = found.text
     match group:
         case "space":
             return None
         case "word":
-            return _word(found, report)
+            return _word(found, diagnostics)
         case "punctuation":
             return replace(found, kind=_PUNCTUATION[text])
         case "foreign" | "foreign_too":
             kind, remedy = _FOREIGN[text]
-            report.error(found, f"'{text}' is not part of the rule language", remedy)
+            diagnostics.error(found, f"'{text}' is not part of the rule language", remedy)
             return replace(found, kind=kind)
         case "comment":
             indent = len(text) - len(text.lstrip())
             place = replace(found, column=found.column + indent, length=1)
-            report.error(place, "this is not a comment", "a comment starts with '%'")
+            diagnostics.error(place, "this is not a comment", "a comment starts with '%'")
             return None
         case "question":
             name = text[1:2].upper() + text[2:]
             hint = f"write '{name}'" if name else ""
-            report.error(found, "a variable starts with a capital, not with '?'", hint)
+            diagnostics.error(found, "a variable starts with a capital, not with '?'", hint)
             return replace(found, kind=Kind.VARIABLE, text=name or "X")
         case "quoted":
             closed = len(text) > 1 and text[-1] == text[0]
             message = "names are not quoted" if closed else "this quote is never closed"
-            report.error(found, message, "write the name alone, as in PDDL")
+            diagnostics.error(found, message, "write the name alone, as in PDDL")
             return replace(found, kind=Kind.NAME, text=text.strip(text[0]).lower())
         case _:
             shown = f"'{text[0]}'" if text[0].isprintable() else f"U+{ord(text[0]):04X}"
-            report.error(found, f"unknown character {shown}", "delete it")
+            diagnostics.error(found, f"unknown character {shown}", "delete it")
             return None
 
 
-def _word(found: Token, report: Report) -> Token:
+def _word(found: Token, diagnostics: Diagnostics) -> Token:
     text = found.text
     if not text.isascii():
         hint = "names consist of the letters a to z, digits, '-' and '_', as in PDDL"
-        report.error(found, f"'{text}' is not a name", hint)
+        diagnostics.error(found, f"'{text}' is not a name", hint)
     if text == "_":
         return replace(found, kind=Kind.WILDCARD)
     if text.lower() == "not":

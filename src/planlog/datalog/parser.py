@@ -1,7 +1,7 @@
-"""Tokens to rules whose names are not looked up yet, by recursive descent.
+"""Recursive-descent parser: tokens to rules with unresolved names.
 
-After an error the parser resumes behind the next `.`, so that one run reports the errors of
-several rules. The grammar:
+After an error the parser resumes after the next `.`, so one run reports the errors of several
+rules. The grammar:
 
     program    = { rule }
     rule       = atom [ ":-" part { "," part } ] "."
@@ -13,17 +13,16 @@ several rules. The grammar:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from planlog.datalog.diagnostics import Located, Report
+from planlog.datalog.diagnostics import Diagnostics, Located
 from planlog.datalog.lexer import Kind, Token, tokenize
 
 
 @dataclass(frozen=True)
 class ParsedAtom:
-    """`not p@status(terms)`, with or without `not` and status."""
+    """An atom `p@status(terms)` or its negation; the status is optional."""
 
     name: Token
     status: Token | None
@@ -36,7 +35,7 @@ class ParsedAtom:
 
 @dataclass(frozen=True)
 class ParsedComparison:
-    """`left = right`, or `!=` if not equal."""
+    """A comparison `left = right`, or `left != right` if not `equal`."""
 
     left: Token
     right: Token
@@ -57,21 +56,20 @@ class ParsedRule:
 
 @dataclass(frozen=True)
 class ParsedFile:
-    """All that could be read of a file."""
+    """The rules of a file that have no syntax errors."""
 
     rules: tuple[ParsedRule, ...]
-    # Names in rules that could not be read: they may well be defined there, so later checks
-    # do not call them unknown.
+    # Names in rules with syntax errors. These rules may define them, so they are not unknown.
     skipped_names: frozenset[str]
 
 
-def parse(text: str, report: Report) -> ParsedFile:
-    """The rules that could be read; what is wrong with the others goes to the report."""
-    return _Parser(text, report).file()
+def parse(text: str, diagnostics: Diagnostics) -> ParsedFile:
+    """Parse a rule file; syntax errors go to the diagnostics."""
+    return _Parser(text, diagnostics).file()
 
 
 class _ResumeError(Exception):
-    """An error was reported; go on at this token, or behind the next `.` if None."""
+    """An error was reported: resume at this token, or after the next `.` if None."""
 
     def __init__(self, position: int | None = None) -> None:
         self.position = position
@@ -79,14 +77,15 @@ class _ResumeError(Exception):
 
 _TERMS = (Kind.VARIABLE, Kind.NAME, Kind.WILDCARD)
 _COMPARISONS = (Kind.EQUAL, Kind.UNEQUAL)
+_PDDL_ATOM = "expected a literal, found '('", "write 'on(A, B)', not '(on A B)'"
 _LITERAL = "a literal is written 'p(X)', 'not p(X)', 'X = Y' or 'X != Y'"
 
 
 class _Parser:
-    def __init__(self, text: str, report: Report) -> None:
+    def __init__(self, text: str, diagnostics: Diagnostics) -> None:
         self.text = text
-        self.report = report
-        self.tokens = tokenize(text, report)
+        self.diagnostics = diagnostics
+        self.tokens = tokenize(text, diagnostics)
         self.position = 0
 
     # Tokens
@@ -115,7 +114,7 @@ class _Parser:
         return True
 
     def fail(self, place: Located, message: str, hint: str = "") -> NoReturn:
-        self.report.error(place, message, hint)
+        self.diagnostics.error(place, message, hint)
         raise _ResumeError
 
     # Rules
@@ -145,13 +144,13 @@ class _Parser:
         head = self.head()
         body: list[ParsedAtom | ParsedComparison] = []
         if self.accept(Kind.IF):
-            body.append(self.part(self.no_body))
+            body.append(self.part("the body is empty", "a fact is written without ':-'"))
             while not self.body_ends(body):
-                body.append(self.part(self.no_literal))
+                hint = "delete the ',' before it, or complete the body"
+                body.append(self.part(f"expected a literal after ',', found {self.next}", hint))
         else:
             self.fact_ends(head)
-        last = self.previous
-        return ParsedRule(head, tuple(body), self.one_line(start, last))
+        return ParsedRule(head, tuple(body), self.one_line(start, self.previous))
 
     def head(self) -> ParsedAtom:
         token = self.next
@@ -164,7 +163,7 @@ class _Parser:
                 hint = "a head says what is derived; 'not' is for bodies"
                 self.fail(token, "a head cannot be negated", hint)
             case Kind.OPEN:
-                self.pddl_atom(token)
+                self.fail(token, *_PDDL_ATOM)
         if token.kind in _TERMS and self.after_next() in _COMPARISONS:
             self.fail(token, "a comparison cannot be a head", "write 'head :- body.'")
         if token.kind is not Kind.NAME and self.after_next() not in (Kind.OPEN, Kind.AT):
@@ -172,7 +171,7 @@ class _Parser:
         return self.atom(token, negated=False)
 
     def fact_ends(self, head: ParsedAtom) -> None:
-        """The rule ends after its head."""
+        """Read the end of a rule without a body."""
         token = self.next
         if self.accept(Kind.DOT):
             return
@@ -184,7 +183,7 @@ class _Parser:
         self.unexpected("':-' or '.'", head, "write ':-' between the head and the body")
 
     def body_ends(self, body: list[ParsedAtom | ParsedComparison]) -> bool:
-        """Whether the body ends here; if not, a comma was read."""
+        """Read the `.` or `,` after a literal. Return whether the body ends."""
         token = self.next
         if self.accept(Kind.DOT):
             return True
@@ -199,10 +198,11 @@ class _Parser:
         self.unexpected("',' or '.'", body[-1], hint)
 
     def missing_dot(self) -> None:
-        self.report.error_after(self.previous, "expected '.' at the end of the rule", "add '.'")
+        message = "expected '.' at the end of the rule"
+        self.diagnostics.error_after(self.previous, message, "add '.'")
 
     def second_arrow(self, last: ParsedAtom | ParsedComparison) -> NoReturn:
-        """`p :- q, r :- s.`: most likely the comma before r should be a dot."""
+        """Report `p :- q, r :- s.`; most likely the comma before r should be a dot."""
         message = "a second ':-' in one rule"
         position = self.position
         while (self.tokens[position].line, self.tokens[position].column) > (last.line, last.column):
@@ -211,7 +211,7 @@ class _Parser:
         if not isinstance(last, ParsedAtom) or last.negated or not starts_line:
             self.fail(self.next, message, "end each rule with '.'")
         hint = f"end the rule before '{last.name.text}' with '.'"
-        self.report.error(self.next, message, hint)
+        self.diagnostics.error(self.next, message, hint)
         raise _ResumeError(position)
 
     def unexpected(self, expected: str, last: ParsedAtom | ParsedComparison, hint: str) -> NoReturn:
@@ -223,8 +223,10 @@ class _Parser:
         self.fail(token, f"expected {expected}, found {token}", hint)
 
     def at_rule(self) -> bool:
-        """Whether a new rule seems to come next, so that the `.` before it is missing: a name
-        at the start of a line, or an atom with `:-` behind it."""
+        """Return whether a new rule seems to start here, so that the `.` before it is missing.
+
+        It starts with a name at the start of a line, or with an atom and `:-`.
+        """
         if self.next.kind is not Kind.NAME or self.next.column == 1:
             return self.next.kind is Kind.NAME
         position = self.position + 1
@@ -243,31 +245,22 @@ class _Parser:
 
     # Parts of bodies
 
-    def no_body(self) -> NoReturn:
-        self.fail(self.next, "the body is empty", "a fact is written without ':-'")
-
-    def no_literal(self) -> NoReturn:
-        hint = "delete the ',' before it, or complete the body"
-        self.fail(self.next, f"expected a literal after ',', found {self.next}", hint)
-
-    def part(self, missing: Callable[[], NoReturn]) -> ParsedAtom | ParsedComparison:
+    def part(self, missing: str, hint: str) -> ParsedAtom | ParsedComparison:
+        """Read a literal or comparison; `missing` is the message if there is none."""
         token = self.next
         if token.kind in (Kind.DOT, Kind.END):
-            missing()
+            self.fail(token, missing, hint)
         negated = self.accept(Kind.NOT)
         first = self.next
         if first.kind is Kind.NOT:
             self.fail(first, "'not' stands twice", "write it once, or not at all")
         if first.kind is Kind.OPEN:
-            self.pddl_atom(first)
+            self.fail(first, *_PDDL_ATOM)
         if first.kind in _TERMS and self.after_next() in _COMPARISONS:
             return self.comparison(token, negated)
         if first.kind is not Kind.NAME and self.after_next() not in (Kind.OPEN, Kind.AT):
             self.fail(first, f"expected a literal, found {first}", _LITERAL)
         return self.atom(token, negated)
-
-    def pddl_atom(self, token: Token) -> NoReturn:
-        self.fail(token, "expected a literal, found '('", "write 'on(A, B)', not '(on A B)'")
 
     def comparison(self, start: Token, negated: bool) -> ParsedComparison:
         left = self.take()
@@ -294,12 +287,12 @@ class _Parser:
         return ParsedAtom(name, status, terms, negated, **self.extent(start))
 
     def lower_case(self, token: Token) -> Token:
-        """Reads `On(A, B)` as `on(A, B)`, with an error."""
+        """Report `On(A, B)`, and read it as `on(A, B)`."""
         if token.kind is not Kind.VARIABLE:
             self.fail(token, f"expected a literal, found {token}", _LITERAL)
         name = token.text.strip("_").lower() or "p"
         message = f"'{token.text}' is written like a variable"
-        self.report.error(token, message, f"names start with a small letter: '{name}'")
+        self.diagnostics.error(token, message, f"names start with a small letter: '{name}'")
         return replace(token, kind=Kind.NAME, text=name)
 
     def terms(self) -> tuple[Token, ...]:
@@ -335,7 +328,7 @@ class _Parser:
     # Places
 
     def extent(self, start: Token) -> dict[str, int]:
-        """Line, column and length of the text from a token to the last one read."""
+        """Return line, column and length of the text from a token to the last one read."""
         end = self.previous.start + self.previous.length
         length = end - start.start if self.previous.line == start.line else start.length
         return {"line": start.line, "column": start.column, "length": length}

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from planlog.datalog.fresh_names import Names, numbered
+from planlog.datalog.fresh_names import Names, fresh_variables
 from planlog.datalog.syntax import (
     Comparison,
     Constant,
@@ -34,7 +34,7 @@ _Types = tuple[str, ...]
 def applicability_rules(domain: Domain) -> list[Rule]:
     """Return a rule without a body for every action."""
     heads = (Relation(action.name, action.arity, Source.ACTION) for action in domain.actions)
-    return [Rule(Literal(head, numbered(head.arity)), ()) for head in heads]
+    return [Rule(Literal(head, fresh_variables(head.arity)), ()) for head in heads]
 
 
 def expand_preconditions(rule: Rule, domain: Domain) -> Rule:
@@ -131,10 +131,10 @@ def _implies(literal: Literal, variable: Variable, wanted: _Types, domain: Domai
 
 
 class NamedConditions:
-    """Calling it with an expanded rule gives the rule as a rule file can express it.
+    """Conversion of expanded rules to rules that a rule file can express.
 
     Compiled conditions (`or`, `exists`, `forall`) and `either` types become derived relations;
-    `rules` holds the rules of all that were met so far.
+    `rules` collects the rules of these relations.
     """
 
     def __init__(self, domain: Domain, rules: Iterable[Rule]) -> None:
@@ -157,7 +157,7 @@ class NamedConditions:
         if not is_either and (source is not Source.STATE or name not in self._domain.condition_ids):
             return relation
         if relation not in self._relations:
-            # The signs that keep these names apart from users' are no part of rule files.
+            # Internal names contain characters that rule files do not allow.
             new = self._names.new(name.replace("|", "_or_").replace(":", "_"), relation.arity)
             self._relations[relation] = new
             if is_either:
@@ -170,12 +170,12 @@ class NamedConditions:
 
 
 def _either(head: Relation, type_name: str) -> Rule:
-    body = Literal(Relation(type_name, 1, Source.TYPE), numbered(1))
-    return Rule(Literal(head, numbered(1)), (body,))
+    body = Literal(Relation(type_name, 1, Source.TYPE), fresh_variables(1))
+    return Rule(Literal(head, fresh_variables(1)), (body,))
 
 
 def _axiom_rule(head: Relation, axiom: Axiom, domain: Domain) -> Rule:
-    variables = numbered(len(axiom.variables))
+    variables = fresh_variables(len(axiom.variables))
     literals, comparisons = _bound(axiom.body, variables)
     types = {v: parameter.types for v, parameter in zip(variables, axiom.variables, strict=True)}
     literals += _missing_types(literals, types, domain)

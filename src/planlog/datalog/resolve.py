@@ -1,11 +1,10 @@
-"""Looks up the names of parsed rules: which relation, with how many arguments."""
+"""Name resolution: look up the relation of each literal and check its arity."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planlog.datalog.diagnostics import Report, enumeration, nearest
+from planlog.datalog.diagnostics import Diagnostics, enumeration, nearest
 from planlog.datalog.lexer import Kind, Token
 from planlog.datalog.parser import ParsedAtom, ParsedComparison, ParsedFile, ParsedRule
 from planlog.datalog.syntax import (
@@ -31,14 +30,14 @@ _STATUS_HELP = (
 )
 
 
-def resolve(parsed: ParsedFile, domain: Domain, report: Report) -> list[Rule]:
-    """The rules whose names and arities are all right; the report tells about the others.
+def resolve(parsed: ParsedFile, domain: Domain, diagnostics: Diagnostics) -> list[Rule]:
+    """Return the rules without wrong names or arities; errors go to the diagnostics.
 
-    A name of the domain wins over one of the rules. In a head only actions and new names can
-    stand; in a body a predicate hides a type of the same name, and both hide an action.
+    A name of the domain takes precedence over one of the rules. A head is an action or a new name;
+    in a body a predicate hides a type of the same name, and both hide an action.
     """
-    names = _Names(parsed, domain, report)
-    resolved = [names.rule(rule) for rule in parsed.rules]
+    resolver = _Resolver(parsed, domain, diagnostics)
+    resolved = [resolver.rule(rule) for rule in parsed.rules]
     return [rule for rule in resolved if rule is not None]
 
 
@@ -46,31 +45,23 @@ def _is_marked(atom: ParsedAtom) -> bool:
     return atom.status is not None and f"@{atom.status.text}" == NETWORK_MARK
 
 
-@dataclass(frozen=True)
-class _Definition:
-    """The first head of a derived predicate: it fixes the arity."""
-
-    arity: int
-    line: int
-
-
-class _Names:
-    def __init__(self, parsed: ParsedFile, domain: Domain, report: Report) -> None:
-        self.report = report
+class _Resolver:
+    def __init__(self, parsed: ParsedFile, domain: Domain, diagnostics: Diagnostics) -> None:
+        self.diagnostics = diagnostics
         self.domain = domain
         self.skipped = parsed.skipped_names
         self.predicates = {predicate.name: predicate for predicate in domain.predicates}
         self.types = {"object", *(declared.name for declared in domain.types)}
         self.actions = {action.name: action for action in domain.actions}
-        self.derived: dict[str, _Definition] = {}
+        # The first head of each derived predicate, which fixes its arity.
+        self.derived: dict[str, ParsedAtom] = {}
         for rule in parsed.rules:
             name = rule.head.name.text
             if not (name in self.predicates or name in self.types or name in self.actions):
-                definition = _Definition(len(rule.head.terms), rule.head.line)
-                self.derived.setdefault(name, definition)
+                self.derived.setdefault(name, rule.head)
 
     def rule(self, parsed: ParsedRule) -> Rule | None:
-        terms = _Terms(parsed, self.report)
+        terms = _Terms(parsed, self.diagnostics)
         head = self.head(parsed.head, terms)
         body = [
             self.literal(part, terms) if isinstance(part, ParsedAtom) else terms.comparison(part)
@@ -91,14 +82,14 @@ class _Names:
             relation = Relation(name, self.actions[name].arity, Source.ACTION)
         elif name in self.predicates or name in self.types:
             kind = "predicate" if name in self.predicates else "type"
-            self.report.error(
+            self.diagnostics.error(
                 atom.name,
                 f"{name} is a {kind} of the domain, so rules cannot define it",
                 "choose another name: a head is an action of the domain or a new predicate",
             )
             return None
         else:
-            relation = Relation(name, self.derived[name].arity, Source.DERIVED)
+            relation = Relation(name, len(self.derived[name].terms), Source.DERIVED)
         if atom.status and (name in self.actions or not _is_marked(atom)):
             self.no_mark(atom, atom.status)
             return None
@@ -120,7 +111,7 @@ class _Names:
         elif name in self.actions:
             relation = Relation(name, self.actions[name].arity, Source.ACTION)
         elif name in self.derived:
-            relation = Relation(name, self.derived[name].arity, Source.DERIVED)
+            relation = Relation(name, len(self.derived[name].terms), Source.DERIVED)
         else:
             if name not in self.skipped:
                 self.unknown(atom)
@@ -133,7 +124,7 @@ class _Names:
     def status(self, status: Token) -> Source | None:
         source = STATUSES.get(status.text)
         if source is None:
-            self.report.error(status, f"unknown goal status '@{status.text}'", _STATUS_HELP)
+            self.diagnostics.error(status, f"unknown goal status '@{status.text}'", _STATUS_HELP)
         return source
 
     def no_mark(self, atom: ParsedAtom, status: Token) -> None:
@@ -144,7 +135,7 @@ class _Names:
         else:
             message = f"'@{status.text}' cannot stand in a head"
             hint = f"write '{name}', or '{name}{NETWORK_MARK}' if it is for networks"
-        self.report.error(status, message, hint)
+        self.diagnostics.error(status, message, hint)
 
     def no_status(self, atom: ParsedAtom, status: Token) -> None:
         name = atom.name.text
@@ -154,7 +145,7 @@ class _Names:
         message = f"{name} is {kind}; only predicates of the domain have '@{status.text}'"
         if _is_marked(atom):
             message = f"'{NETWORK_MARK}' can stand in heads only"
-        self.report.error(status, message, f"write '{name}' without '@{status.text}'")
+        self.diagnostics.error(status, message, f"write '{name}' without '@{status.text}'")
 
     def unknown(self, atom: ParsedAtom) -> None:
         name = atom.name.text
@@ -173,7 +164,7 @@ class _Names:
             hint = "neither the domain nor a rule defines it"
             if self.predicates:
                 hint += f"; the predicates of the domain are: {enumeration(self.predicates)}"
-        self.report.error(atom.name, f"unknown predicate '{name}'", hint)
+        self.diagnostics.error(atom.name, f"unknown predicate '{name}'", hint)
 
     def checked(
         self, atom: ParsedAtom, relation: Relation, terms: tuple[Term, ...]
@@ -182,7 +173,7 @@ class _Names:
             place = (atom.line, atom.column, atom.length)
             return Literal(relation, terms, atom.negated, *place)
         message = f"{relation} takes {_arguments(relation.arity)}, not {len(terms)}"
-        self.report.error(atom, message, self.declaration(relation))
+        self.diagnostics.error(atom, message, self.declaration(relation))
         return None
 
     def declaration(self, relation: Relation) -> str:
@@ -190,11 +181,9 @@ class _Names:
             case Source.TYPE:
                 return f"a type is a predicate with one argument: {relation.name}(X)"
             case Source.ACTION:
-                form = declared_form(self.actions[relation.name])
-                return f"the action is declared as {form}"
+                return f"the action is declared as {declared_form(self.actions[relation.name])}"
             case Source.DERIVED:
-                line = self.derived[relation.name].line
-                return f"its first rule is in line {line}"
+                return f"its first rule is in line {self.derived[relation.name].line}"
             case _:
                 form = declared_form(self.predicates[relation.name])
                 hidden = [
@@ -207,10 +196,10 @@ class _Names:
 
 
 class _Terms:
-    """The terms of one rule; each `_` of a positive literal becomes a variable of its own."""
+    """Conversion of one rule's terms; each `_` of a positive literal becomes a new variable."""
 
-    def __init__(self, rule: ParsedRule, report: Report) -> None:
-        self.report = report
+    def __init__(self, rule: ParsedRule, diagnostics: Diagnostics) -> None:
+        self.diagnostics = diagnostics
         self.failed = False
         self.fresh = 0
         self.taken = {
@@ -239,7 +228,7 @@ class _Terms:
 
     def named(self, token: Token, place: str, hint: str) -> Term:
         if token.kind is Kind.WILDCARD:
-            self.report.error(token, f"'_' cannot stand in {place}", hint)
+            self.diagnostics.error(token, f"'_' cannot stand in {place}", hint)
             self.failed = True
         return _term(token)
 
@@ -261,7 +250,7 @@ def _term(token: Token) -> Term:
 
 
 def declared_form(declared: Predicate | ActionSchema) -> str:
-    """As PDDL writes it: `(on ?x - block ?y - block)`."""
+    """Return a declaration in PDDL: `(on ?x - block ?y - block)`."""
     parts = [declared.name]
     for parameter in declared.parameters:
         types = parameter.types

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planlog.datalog.diagnostics import Report
+from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.syntax import Comparison, Constant, Literal, Rule, Variable
 
 
-def check_safety(rules: list[Rule], report: Report) -> None:
+def check_safety(rules: list[Rule], diagnostics: Diagnostics) -> None:
     """Report each unbound variable once, with the places where it occurs."""
     for rule in rules:
         bound = bound_variables(rule)
@@ -24,7 +24,7 @@ def check_safety(rules: list[Rule], report: Report) -> None:
             elif len(places) == 1:
                 remedy = next(iter(places.values()))
             where = " and ".join(places)
-            report.error(variable, f"variable {variable} occurs only {where}", remedy)
+            diagnostics.error(variable, f"variable {variable} occurs only {where}", remedy)
 
 
 def bound_variables(rule: Rule) -> set[str]:

@@ -11,19 +11,19 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 
-from planlog.datalog.diagnostics import Report
+from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.syntax import Literal, Program, Relation, Rule
 
 Strata = tuple[tuple[Relation, ...], ...]
 Dependencies = dict[Relation, list[tuple[Relation, Literal]]]
 
 
-def stratify(rules: list[Rule], report: Report) -> Strata:
+def stratify(rules: list[Rule], diagnostics: Diagnostics) -> Strata:
     """Return the strata, each after all that it depends on; report cycles through `not`."""
     dependencies = dependencies_of(rules)
     strata = _components(dependencies)
     for stratum in strata:
-        _check_negation(stratum, dependencies, report)
+        _check_negation(stratum, dependencies, diagnostics)
     return strata
 
 
@@ -57,7 +57,7 @@ def without_network_rules(program: Program) -> tuple[Program, tuple[Rule, ...]]:
     if not any(rule.for_network for rule in rules):
         return program, ()
     read = needed_for((rule.head.relation for rule in rules if rule.for_network), rules)
-    # Predicates of no use stay, too, with all that they need.
+    # Unused predicates stay, too, with all that they need.
     others = (r.head.relation for r in rules if r.is_policy_rule or r.head.relation not in read)
     aside = read - needed_for(others, rules)
     strata = (tuple(r for r in stratum if r not in aside) for stratum in program.strata)
@@ -119,20 +119,20 @@ def _components(dependencies: Dependencies) -> Strata:
 
 
 def _check_negation(
-    stratum: tuple[Relation, ...], dependencies: Dependencies, report: Report
+    stratum: tuple[Relation, ...], dependencies: Dependencies, diagnostics: Diagnostics
 ) -> None:
     members = set(stratum)
-    told: set[Literal] = set()
+    reported: set[Literal] = set()
     for relation in stratum:
         for needed, literal in dependencies[relation]:
-            if literal.negated and needed in members and literal not in told:
-                way = _shortest_way(needed, relation, members, dependencies)
-                told.update(way)
-                _report_cycle(relation, [literal, *way], report)
+            if literal.negated and needed in members and literal not in reported:
+                path = _shortest_path(needed, relation, members, dependencies)
+                reported.update(path)
+                _report_cycle(relation, [literal, *path], diagnostics)
                 break
 
 
-def _shortest_way(
+def _shortest_path(
     start: Relation, end: Relation, members: set[Relation], dependencies: Dependencies
 ) -> list[Literal]:
     """Return the body literals on a shortest path between two relations of a stratum."""
@@ -144,22 +144,22 @@ def _shortest_way(
             if needed in members and needed not in came_by and needed != start:
                 came_by[needed] = (relation, literal)
                 queue.append(needed)
-    way: list[Literal] = []
+    path: list[Literal] = []
     while end != start:
         end, literal = came_by[end]
-        way.append(literal)
-    return way[::-1]
+        path.append(literal)
+    return path[::-1]
 
 
-def _report_cycle(relation: Relation, way: list[Literal], report: Report) -> None:
+def _report_cycle(relation: Relation, path: list[Literal], diagnostics: Diagnostics) -> None:
     """Report a cycle such as `a -> not b -> a`, with the line of each dependency."""
     cycle, steps = [str(relation)], []
-    for literal in way:
+    for literal in path:
         step = f"not {literal.relation}" if literal.negated else str(literal.relation)
         steps.append(f"{cycle[-1].removeprefix('not ')} needs {step} (line {literal.line})")
         cycle.append(step)
-    report.error(
-        way[0],
+    diagnostics.error(
+        path[0],
         f"{relation} depends on its own negation: {' -> '.join(cycle)}",
         f"break the cycle: {', '.join(steps)}",
     )

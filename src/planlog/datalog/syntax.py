@@ -12,13 +12,13 @@ from planlog.errors import Diagnostic
 
 
 class Source(Enum):
-    """Where the rows of a relation come from."""
+    """Origin of the rows of a relation."""
 
     STATE = "state"  # p: true in the state
-    GOAL = "goal"  # p@goal: an atom of the goal
-    ACHIEVED_GOAL = "ag"  # p@ag: of the goal and true
-    UNACHIEVED_GOAL = "ug"  # p@ug: of the goal and not true
-    ACHIEVED_NONGOAL = "aa"  # p@aa: true and not of the goal
+    GOAL = "goal"  # p@goal: in the goal
+    ACHIEVED_GOAL = "ag"  # p@ag: in the goal and true
+    UNACHIEVED_GOAL = "ug"  # p@ug: in the goal and not true
+    ACHIEVED_NONGOAL = "aa"  # p@aa: true and not in the goal
     TYPE = "type"  # the objects of a type and of its subtypes
     DERIVED = "derived"  # defined by rules of the file
     ACTION = "action"  # an action of the domain that the policy derives
@@ -35,12 +35,12 @@ STATUSES = {
 }
 
 
-NETWORK_MARK = "@network"  # behind the head of a rule whose predicate networks are to read
+NETWORK_MARK = "@network"  # after the name in a head: networks read the predicate
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A set of rows of objects, named as in the rule file but without its status."""
+    """A set of rows of objects; the name is that of the rule file without the status."""
 
     name: str
     arity: int
@@ -63,7 +63,7 @@ class _NamedTerm:
 
     @property
     def length(self) -> int:
-        """Number of characters of its text."""
+        """Number of characters of the text."""
         return len(self.name)
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class _NamedTerm:
 
 
 class Variable(_NamedTerm):
-    """A variable, which stands for any object; names are case-sensitive."""
+    """A variable; names are case-sensitive."""
 
 
 class Constant(_NamedTerm):
@@ -80,14 +80,14 @@ class Constant(_NamedTerm):
 
 @dataclass(frozen=True)
 class Wildcard:
-    """`_` under `not`: any object at all (elsewhere `_` is a variable of its own)."""
+    """`_` under `not`: any object at all. Elsewhere each `_` becomes a new variable."""
 
     line: int = field(default=0, compare=False, repr=False)
     column: int = field(default=0, compare=False, repr=False)
 
     @property
     def length(self) -> int:
-        """Number of characters of its text."""
+        """Number of characters of the text."""
         return 1
 
     def __str__(self) -> str:
@@ -110,7 +110,7 @@ class Literal:
 
     @property
     def atom(self) -> str:
-        """Its text without `not`."""
+        """Text without `not`."""
         arguments = ", ".join(map(str, self.terms))
         return f"{self.relation}({arguments})" if arguments else str(self.relation)
 
@@ -140,10 +140,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Rule:
-    """The head holds if the body does.
+    """A rule: the head holds if the body does.
 
-    The rules of a file for an action imply its precondition and the types of its parameters as
-    well; `expand_preconditions` adds them to the body.
+    A rule for an action implies the precondition and the parameter types of the action;
+    `expand_preconditions` adds them to the body.
     """
 
     head: Literal
@@ -173,8 +173,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Program:
-    """Checked rules. `strata` holds the derived predicates and actions that occur in them:
-    each stratum is one set of mutually recursive relations and needs earlier strata only."""
+    """Checked rules and the strata of their derived predicates and actions.
+
+    Each stratum is a set of mutually recursive relations that depends on earlier strata only.
+    """
 
     rules: tuple[Rule, ...]
     strata: tuple[tuple[Relation, ...], ...]

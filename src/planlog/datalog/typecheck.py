@@ -1,9 +1,9 @@
-"""Finds literals that no object can satisfy, from the types of the domain.
+"""Type check: find literals that no object can satisfy.
 
-An object has one declared type, so a set of declared types says which objects are possible:
-`vehicle` stands for itself and all its subtypes, `(either a b)` for both. A variable can match
-if the sets of all places where it stands have a type in common. The columns of derived
-predicates hold what their rules can put there, found by iterating to the least fixpoint.
+An object has one declared type, so a set of declared types describes the possible objects:
+`vehicle` stands for itself and all its subtypes, `(either a b)` for both. A variable can match if
+the sets of all its occurrences have a type in common. The types in the columns of derived
+predicates are the least fixpoint of their rules.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from planlog.datalog.diagnostics import Report
+from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.resolve import declared_form
 from planlog.datalog.syntax import (
     Comparison,
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 Types = frozenset[str]
 
 
-def check_types(rules: list[Rule], domain: Domain, report: Report) -> None:
-    """Reports variables and constants that can match nothing where they stand.
+def check_types(rules: list[Rule], domain: Domain, diagnostics: Diagnostics) -> None:
+    """Report variables and constants that can match nothing where they stand.
 
     The order of the rules does not matter, but dependency order takes the fewest iterations.
     """
-    _Checker(rules, domain, report).check()
+    _Checker(rules, domain, diagnostics).check()
 
 
 class _Checker:
-    def __init__(self, rules: list[Rule], domain: Domain, report: Report) -> None:
+    def __init__(self, rules: list[Rule], domain: Domain, diagnostics: Diagnostics) -> None:
         self.rules = rules
-        self.report = report
+        self.diagnostics = diagnostics
         self.constants = domain.constants
         self.predicates = {predicate.name: predicate for predicate in domain.predicates}
         self.actions = {action.name: action for action in domain.actions}
@@ -57,7 +57,7 @@ class _Checker:
         self.derived: dict[tuple[Relation, int], Types] = {}
         self.infer_derived()
 
-    # What can stand where
+    # Types of columns and terms
 
     def column(self, relation: Relation, index: int) -> Types:
         match relation.source:
@@ -79,7 +79,7 @@ class _Checker:
         return self.predicates[relation.name]
 
     def constant(self, constant: Constant) -> Types:
-        """Objects of tasks are known only later: anything is possible for them."""
+        """Return the type of a constant; an object of a task may have any type."""
         if constant.name in self.constants:
             return frozenset((self.constants[constant.name],))
         return self.all_types
@@ -116,13 +116,13 @@ class _Checker:
             return types.get(term.name, self.all_types)
         return self.all_types
 
-    # What cannot match
+    # Conflicts
 
     def check(self) -> None:
         for rule in self.rules:
             types: dict[str, Types] = {}
             seen: dict[str, list[tuple[Literal, Types]]] = {}
-            told: Literal | None = None  # arguments in the wrong order are one mistake
+            reported: Literal | None = None  # arguments in the wrong order are one mistake
             for literal, index, variable in _binding_places(rule):
                 column = self.column(literal.relation, index)
                 if not column:
@@ -131,8 +131,8 @@ class _Checker:
                 if known & column:
                     types[variable.name] = known & column
                     seen.setdefault(variable.name, []).append((literal, column))
-                elif known and literal is not told:
-                    told = literal
+                elif known and literal is not reported:
+                    reported = literal
                     self.conflict(variable, literal, index, known, seen[variable.name])
                     types[variable.name] = frozenset()
             for part in (rule.head, *rule.body):
@@ -153,7 +153,7 @@ class _Checker:
         other, expected = next(
             (place for place in seen if not place[1] & column), (seen[-1][0], known)
         )
-        self.report.error(
+        self.diagnostics.error(
             variable,
             f"variable {variable} can never match: {self.describe(expected)} in '{_shown(other)}', "
             f"but {self.describe(column)} here",
@@ -167,14 +167,14 @@ class _Checker:
             if not column or not found or column & found:
                 continue
             if isinstance(term, Constant):
-                self.report.error(
+                self.diagnostics.error(
                     term,
                     f"constant {term} can never match: it is {self.describe(found)}, "
                     f"but {self.describe(column)} is expected here",
                     self.remedy(literal),
                 )
             elif literal.negated:
-                self.report.warning(
+                self.diagnostics.warning(
                     term,
                     f"'{literal}' always holds: {term} is {self.describe(found)}, "
                     f"but {self.describe(column)} is expected here",
@@ -184,20 +184,20 @@ class _Checker:
 
     def check_comparison(self, comparison: Comparison, types: dict[str, Types]) -> None:
         if all(isinstance(term, Constant) for term in comparison.terms):
-            return  # the same in every state, so a warning says it whatever their types are
+            return  # the linter warns about it
         left, right = (self.of_term(term, types) for term in comparison.terms)
         if not left or not right or left & right:
             return
-        kinds = (
+        reason = (
             f"{comparison.left} is {self.describe(left)}, "
             f"{comparison.right} is {self.describe(right)}"
         )
         if comparison.equal:
-            self.report.error(
-                comparison, f"'{comparison}' can never hold: {kinds}", "no object is both"
-            )
+            message = f"'{comparison}' can never hold: {reason}"
+            self.diagnostics.error(comparison, message, "no object is both")
         else:
-            self.report.warning(comparison, f"'{comparison}' always holds: {kinds}", "delete it")
+            message = f"'{comparison}' always holds: {reason}"
+            self.diagnostics.warning(comparison, message, "delete it")
 
     def remedy(self, literal: Literal) -> str:
         relation = literal.relation
@@ -211,7 +211,7 @@ class _Checker:
                 return f"it is declared as {declared_form(self.declared(relation))}"
 
     def describe(self, types: Types) -> str:
-        """The fewest type names that cover the set: `a truck`, `a car or a plane`."""
+        """Return the fewest type names that cover a set: `a truck`, `a car or a plane`."""
         whole = [name for name in self.parents if name in types and self.below[name] <= types]
         covered = frozenset().union(*(self.below[name] for name in whole))
         names = [n for n in whole if self.parents[n] not in whole or self.parents[n] == n]
@@ -220,7 +220,7 @@ class _Checker:
 
 
 def _binding_places(rule: Rule) -> Iterator[tuple[Literal, int, Variable]]:
-    """Where variables get their objects: an action's parameters, then positive literals."""
+    """Yield the occurrences that bind variables: parameters of the action, positive literals."""
     if rule.is_policy_rule:
         yield from _variables(rule.head)
     for literal in rule.literals:
@@ -235,5 +235,5 @@ def _variables(literal: Literal) -> Iterator[tuple[Literal, int, Variable]]:
 
 
 def _shown(literal: Literal) -> str:
-    """Its atom as in the file, where the variables `_1`, `_2`, ... were written `_`."""
+    """Return the atom as in the file, where the variables `_1`, `_2`, ... are written `_`."""
     return re.sub(r"\b_\d+\b", "_", literal.atom)

@@ -21,8 +21,8 @@ from itertools import pairwise
 from typing import TypeVar
 
 from planlog.datalog import Comparison, Literal, Program, Relation, Rule, Source, Variable
-from planlog.datalog.diagnostics import Report
-from planlog.datalog.fresh_names import Names, numbered, variables_of
+from planlog.datalog.diagnostics import Diagnostics
+from planlog.datalog.fresh_names import Names, fresh_variables, variables_of
 from planlog.datalog.preconditions import (
     NamedConditions,
     expand_preconditions,
@@ -104,9 +104,9 @@ def build_template(rules: Policy, settings: TemplateSettings) -> Template:
     sections = _sections(rules, settings)
     program = [rule for section in sections for rule in section.rules]
     given = rules.program or Program((), ())
-    report = Report(given.file, given.text)
-    strata = stratify(program, report)
-    report.raise_errors()  # there are none
+    diagnostics = Diagnostics(given.file, given.text)
+    strata = stratify(program, diagnostics)
+    diagnostics.raise_errors()  # there are none
     expanded = replace(given, rules=tuple(program), strata=strata, expanded=True)
     return Template(rules, settings, sections, Policy(rules.domain, expanded))
 
@@ -155,7 +155,7 @@ def _by_name(declared: Iterable[_Named]) -> list[_Named]:
 
 
 def _atom(relation: Relation) -> Literal:
-    return Literal(relation, numbered(relation.arity))
+    return Literal(relation, fresh_variables(relation.arity))
 
 
 def _mapping(head: Relation, body: Relation) -> Rule:
@@ -165,7 +165,8 @@ def _mapping(head: Relation, body: Relation) -> Rule:
 
 def _part(head: Literal, body: Relation) -> Rule:
     """Return the rule that projects a relation; variables that occur only once start with `_`."""
-    terms = (term if term in head.terms else Variable(f"_{term}") for term in numbered(body.arity))
+    variables = fresh_variables(body.arity)
+    terms = (term if term in head.terms else Variable(f"_{term}") for term in variables)
     return Rule(head, (Literal(body, tuple(terms)),))
 
 
@@ -183,7 +184,7 @@ def _inputs(domain: Domain) -> Iterator[Relation]:
 
 def _edges(arities: Mapping[int, Relation], edge: Relation) -> Iterator[Rule]:
     for n, relation in arities.items():
-        terms = numbered(n)
+        terms = fresh_variables(n)
         for source in terms:
             for target in terms:
                 if source != target:
@@ -193,7 +194,7 @@ def _edges(arities: Mapping[int, Relation], edge: Relation) -> Iterator[Rule]:
 def _first_layer(arities: Mapping[int, Relation], layer: Relation) -> Iterator[Rule]:
     """Yield the rules of the first embeddings; nullary atoms reach every object."""
     for n, relation in arities.items():
-        for term in numbered(n):
+        for term in fresh_variables(n):
             yield _part(Literal(layer, (term,)), relation)
         if n == 0:
             every = _atom(Relation("object", 1, Source.TYPE))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planlog.datalog import parse_program
-from planlog.datalog.diagnostics import Report
+from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.fresh_names import Names
 from planlog.datalog.lexer import Kind, tokenize
 from planlog.pddl.task import State, Task
@@ -22,7 +22,7 @@ def answers(policy: Policy, task: Task, state: State, body: str) -> list[dict[st
     from planlog.policy.policy import Policy  # the modules need each other
 
     rules = policy.program.rules if policy.program else ()
-    tokens = tokenize(body, Report("<query>", body))
+    tokens = tokenize(body, Diagnostics("<query>", body))
     named = (t.text for t in tokens if t.kind is Kind.VARIABLE and not t.text.startswith("_"))
     variables = list(dict.fromkeys(named))
     head = Names(policy.domain, (*rules, *policy.network_rules)).new("query", len(variables))
