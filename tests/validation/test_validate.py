@@ -169,7 +169,7 @@ def test_all_lines_that_are_not_steps_are_reported() -> None:
         ),
         ("my.plan", 3, 1, "write every step on a line of its own"),
         ("my.plan", 4, 3, "close the parenthesis on the same line"),
-        ("my.plan", 5, 1, "remove what stands outside the parentheses"),
+        ("my.plan", 5, 1, "remove the text outside the parentheses"),
         (
             "my.plan",
             6,

@@ -1,7 +1,7 @@
-"""Conditions, and the assignments of variables that satisfy them.
+"""Conditions, and queries for the assignments of variables that satisfy them.
 
-Variables are slots of an environment (a list of object names, "" where unbound);
-every quantified variable of an action has a slot of its own.
+Variables are slots of an environment (a list of object names, "" where unbound). Every quantified
+variable of an action has a slot of its own.
 """
 
 from __future__ import annotations
@@ -12,43 +12,47 @@ from dataclasses import dataclass
 from planlog.validation.world import Row, Rows, World
 
 Term = int | str  # the slot of a variable, or an object
+Types = tuple[str, ...]
 Env = list[str]
 
 
 @dataclass(frozen=True)
 class Variable:
+    """A typed variable; several types mean `either`."""
+
     name: str  # with its question mark
     slot: int
-    types: tuple[str, ...]
+    types: Types
 
     def __str__(self) -> str:
         if self.types == ("object",):
             return self.name
-        several = len(self.types) > 1
-        return f"{self.name} - " + (
-            f"(either {' '.join(self.types)})" if several else self.types[0]
-        )
+        types = " ".join(self.types)
+        return f"{self.name} - {f'(either {types})' if len(self.types) > 1 else types}"
 
 
 class Condition:
-    """Something that is true or false in a world once its free variables are bound."""
+    """A formula that is true or false in a world once its free variables are bound."""
 
-    free: frozenset[int] = frozenset()
+    def __init__(self, parts: Iterable[Condition] = ()) -> None:
+        self.parts = tuple(parts)
+        self.free: frozenset[int] = frozenset().union(*(part.free for part in self.parts))
 
     def holds(self, env: Env, world: World) -> bool:
         raise NotImplementedError
 
     def show(self, env: Env) -> str:
-        """As PDDL, with objects in place of the variables that are bound."""
+        """Return the PDDL text, with objects in place of bound variables."""
         raise NotImplementedError
 
     def failure(self, env: Env, world: World) -> str:
-        """Given that it does not hold: its smallest part that tells why."""
+        """Return the smallest part that explains why the condition does not hold."""
         return self.show(env)
 
     def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
-        """The predicates in it, and whether each occurs positively."""
-        raise NotImplementedError
+        """Yield the predicates of the condition, and whether each occurs positively."""
+        for part in self.parts:
+            yield from part.predicates(positive)
 
 
 class Atom(Condition):
@@ -65,28 +69,21 @@ class Atom(Condition):
         return self.row(env) in world.relation(self.predicate).rows
 
     def show(self, env: Env) -> str:
-        bound = [env[t] if isinstance(t, int) else t for t in self.terms]
-        terms = [value or name for value, name in zip(bound, self.names, strict=True)]
+        terms = [value or name for value, name in zip(self.row(env), self.names, strict=True)]
         return f"({' '.join([self.predicate, *terms])})"
 
     def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
         yield self.predicate, positive
 
     def matching(self, env: Env, world: World) -> Rows:
-        """The true rows that agree with what is bound."""
-        bound = [
-            (column, value)
-            for column, term in enumerate(self.terms)
-            if (value := env[term] if isinstance(term, int) else term)
-        ]
+        """Return the true rows that agree with the bound terms."""
+        bound = [(column, value) for column, value in enumerate(self.row(env)) if value]
         return world.relation(self.predicate).matching(
             tuple(column for column, _ in bound), tuple(value for _, value in bound)
         )
 
-    def unify(
-        self, row: Row, env: Env, types: dict[int, tuple[str, ...]], world: World
-    ) -> Env | None:
-        """The environment with this atom's variables bound to the row, if they can be."""
+    def unify(self, row: Row, env: Env, types: dict[int, Types], world: World) -> Env | None:
+        """Return the environment with the atom's variables bound to a row; None on a conflict."""
         result = env.copy()
         for term, value in zip(self.terms, row, strict=True):
             if isinstance(term, str):
@@ -103,6 +100,7 @@ class Atom(Condition):
 
 class Equal(Condition):
     def __init__(self, terms: Sequence[Term], names: Sequence[str]) -> None:
+        super().__init__()
         self.atom = Atom("=", terms, names)
         self.free = self.atom.free
 
@@ -113,14 +111,11 @@ class Equal(Condition):
     def show(self, env: Env) -> str:
         return self.atom.show(env)
 
-    def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
-        return iter(())
-
 
 class Not(Condition):
     def __init__(self, part: Condition) -> None:
+        super().__init__([part])
         self.part = part
-        self.free = part.free
 
     def holds(self, env: Env, world: World) -> bool:
         return not self.part.holds(env, world)
@@ -133,10 +128,6 @@ class Not(Condition):
 
 
 class And(Condition):
-    def __init__(self, parts: Iterable[Condition]) -> None:
-        self.parts = tuple(parts)
-        self.free = frozenset().union(*(part.free for part in self.parts))
-
     def holds(self, env: Env, world: World) -> bool:
         for part in self.parts:
             if not part.holds(env, world):
@@ -150,16 +141,8 @@ class And(Condition):
         first = next(part for part in self.parts if not part.holds(env, world))
         return first.failure(env, world)
 
-    def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
-        for part in self.parts:
-            yield from part.predicates(positive)
-
 
 class Or(Condition):
-    def __init__(self, parts: Iterable[Condition]) -> None:
-        self.parts = tuple(parts)
-        self.free = frozenset().union(*(part.free for part in self.parts))
-
     def holds(self, env: Env, world: World) -> bool:
         for part in self.parts:
             if part.holds(env, world):
@@ -169,60 +152,53 @@ class Or(Condition):
     def show(self, env: Env) -> str:
         return f"({' '.join(['or', *(part.show(env) for part in self.parts)])})"
 
-    def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
-        for part in self.parts:
-            yield from part.predicates(positive)
 
-
-class Imply(Condition):
+class Imply(Or):
     def __init__(self, premise: Condition, conclusion: Condition) -> None:
+        super().__init__([Not(premise), conclusion])
         self.premise = premise
         self.conclusion = conclusion
-        self.free = premise.free | conclusion.free
-
-    def holds(self, env: Env, world: World) -> bool:
-        return not self.premise.holds(env, world) or self.conclusion.holds(env, world)
 
     def show(self, env: Env) -> str:
         return f"(imply {self.premise.show(env)} {self.conclusion.show(env)})"
 
-    def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
-        yield from self.premise.predicates(not positive)
-        yield from self.conclusion.predicates(positive)
 
+class _Quantified(Condition):
+    name: str
 
-class Exists(Condition):
     def __init__(self, variables: Sequence[Variable], part: Condition) -> None:
+        super().__init__([part])
         self.variables = tuple(variables)
         self.part = part
-        self.free = part.free - {v.slot for v in variables}
+        self.free -= {v.slot for v in variables}
+
+    def show(self, env: Env) -> str:
+        return f"({self.name} ({' '.join(map(str, self.variables))}) {self.part.show(env)})"
+
+
+class Exists(_Quantified):
+    name = "exists"
+
+    def __init__(self, variables: Sequence[Variable], part: Condition) -> None:
+        super().__init__(variables, part)
         self.witnesses = Query(variables, part)
 
     def holds(self, env: Env, world: World) -> bool:
         return any(True for _ in self.witnesses.solutions(env, world))
 
-    def show(self, env: Env) -> str:
-        return f"(exists ({' '.join(map(str, self.variables))}) {self.part.show(env)})"
 
-    def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
-        return self.part.predicates(positive)
+class ForAll(_Quantified):
+    name = "forall"
 
-
-class ForAll(Condition):
     def __init__(self, variables: Sequence[Variable], part: Condition) -> None:
-        self.variables = tuple(variables)
-        self.part = part
-        self.free = part.free - {v.slot for v in variables}
+        super().__init__(variables, part)
         self.counterexamples = Query(variables, negation(part))
 
     def holds(self, env: Env, world: World) -> bool:
         return not any(True for _ in self.counterexamples.solutions(env, world))
 
-    def show(self, env: Env) -> str:
-        return f"(forall ({' '.join(map(str, self.variables))}) {self.part.show(env)})"
-
     def failure(self, env: Env, world: World) -> str:
-        """Names the counterexample that comes first in the order of the objects."""
+        """Return the text with the counterexample that is first in the order of the objects."""
         order = {name: i for i, name in enumerate(world.members(("object",)))}
         first = min(
             self.counterexamples.solutions(env, world),
@@ -231,26 +207,21 @@ class ForAll(Condition):
         values = ", ".join(f"{v.name} = {first[v.slot]}" for v in self.variables)
         return f"{self.show(env)} with {values}"
 
-    def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
-        return self.part.predicates(positive)
-
 
 def negation(condition: Condition) -> Condition:
-    """Its negation, pushed inwards as far as that makes conjunctions, which can be joined."""
+    """Return the negation, pushed inwards as far as that makes conjunctions, which join."""
     match condition:
         case Not():
             return condition.part
         case Or():
             return And(negation(part) for part in condition.parts)
-        case Imply():
-            return And([condition.premise, negation(condition.conclusion)])
         case ForAll():
             return Exists(condition.variables, negation(condition.part))
     return Not(condition)
 
 
 class Query:
-    """The assignments of some variables that satisfy a condition, found by joining its atoms."""
+    """A search for the assignments of variables that satisfy a condition: a join of its atoms."""
 
     def __init__(self, variables: Sequence[Variable], condition: Condition) -> None:
         self.answer = tuple(v.slot for v in variables)
@@ -272,12 +243,15 @@ class Query:
     def solutions(
         self, env: Env, world: World, given: tuple[int, Row] | None = None
     ) -> Iterator[Env]:
-        """Each answer once, as an extension of the environment.
+        """Yield each answer once, as an extension of the environment.
 
-        With `given`, only those in which the conjunct of that number, an atom, is that row.
+        With `given = (i, row)`, yield only answers in which conjunct `i`, an atom, has this row.
         """
         start: Env | None = env
         conjuncts = self.conjuncts
+        if not conjuncts and not self.types:
+            yield env  # most effects have no condition
+            return
         if given is not None:
             atom = conjuncts[given[0]]
             assert isinstance(atom, Atom)
@@ -322,7 +296,7 @@ class Query:
 def _undecided(
     conjuncts: list[Condition], open_slots: list[int], env: Env, world: World
 ) -> list[Condition] | None:
-    """The conjuncts that still have open variables, or nothing if one of the others is false."""
+    """Return the conjuncts with open variables; None if one of the others is false."""
     rest = []
     for conjunct in conjuncts:
         if not conjunct.free.isdisjoint(open_slots):
@@ -333,7 +307,7 @@ def _undecided(
 
 
 class Rule:
-    """The head is derived for every answer of the body."""
+    """A rule of a derived predicate: it derives the head for every answer of its body."""
 
     def __init__(
         self, head: Atom, variables: Sequence[Variable], body: Condition, slots: int
@@ -346,7 +320,7 @@ class Rule:
     def derive(
         self, world: World, stratum: frozenset[str], delta: dict[str, Rows] | None
     ) -> Iterator[Row]:
-        """The head's rows; given the stratum's last new rows, only what may follow from them."""
+        """Yield rows of the head; given the new rows of the last round, those that need them."""
         env = [""] * self.slots
         atoms = [
             (i, c.predicate)
@@ -365,20 +339,13 @@ class Rule:
                     yield self.head.row(found)
 
 
-def rules_of(
-    head: Atom, variables: Sequence[Variable], body: Condition, slots: int
-) -> Iterator[Rule]:
-    """One rule for each disjunct of the body, so that each can be joined."""
-    for disjunct in _disjuncts(body):
-        yield Rule(head, variables, disjunct, slots)
-
-
-def _disjuncts(condition: Condition) -> Iterator[Condition]:
+def disjuncts(condition: Condition) -> Iterator[Condition]:
+    """Yield conditions whose disjunction is the given one; each of them can be joined."""
     if isinstance(condition, Or):
         for part in condition.parts:
-            yield from _disjuncts(part)
+            yield from disjuncts(part)
     elif isinstance(condition, Exists):
-        for part in _disjuncts(condition.part):
+        for part in disjuncts(condition.part):
             yield Exists(condition.variables, part)
     else:
         yield condition

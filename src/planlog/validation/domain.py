@@ -1,10 +1,12 @@
-"""Reading a domain file."""
+"""Reader of domain files."""
 
 from __future__ import annotations
 
-from planlog.validation.conditions import And, Atom, Query, Variable, rules_of
+from collections.abc import Iterator
+
+from planlog.validation.conditions import And, Atom, Query, Rule, Types, Variable, disjuncts
 from planlog.validation.formulas import Reader, Scope, is_number
-from planlog.validation.model import Action, Cost, Domain, Effect, Types
+from planlog.validation.model import Action, Cost, Domain, Effect
 from planlog.validation.sexpr import Node, Source, read
 from planlog.validation.world import Stratum
 
@@ -12,6 +14,7 @@ _UNSUPPORTED_EFFECTS = {"decrease", "assign", "scale-up", "scale-down"}
 
 
 def read_domain(source: Source) -> Domain:
+    """Read a domain. Raises PddlError."""
     domain = Domain()
     _DomainReader(source, domain).read(read(source))
     return domain
@@ -20,7 +23,7 @@ def read_domain(source: Source) -> Domain:
 class _DomainReader(Reader):
     def __init__(self, source: Source, domain: Domain) -> None:
         super().__init__(source, domain, domain.constants)
-        self.rule_nodes: list[Node] = []  # of each of domain.rules
+        self.rule_nodes: list[Node] = []  # the node of each of domain.rules
 
     def read(self, root: Node) -> None:
         domain = self.domain
@@ -72,7 +75,7 @@ class _DomainReader(Reader):
             )
 
     def read_rule(self, node: Node) -> None:
-        """A `(:derived (head ?x - type ...) condition)`."""
+        """Read a `(:derived (head ?x - type ...) condition)`."""
         if len(node) != 3:
             self.fail(node, "expected '(:derived (PREDICATE VARIABLES) CONDITION)'")
         scope = Scope({}, [0])
@@ -85,8 +88,8 @@ class _DomainReader(Reader):
             self.fail(signature, f"{name} has {arity} arguments, not {len(variables)}")
         head = Atom(name, [v.slot for v in variables], [v.name for v in variables])
         body = self.condition(self.part(node, 2), scope.extended(variables))
-        for rule in rules_of(head, variables, body, scope.counter[0]):
-            self.domain.rules.append(rule)
+        for disjunct in disjuncts(body):
+            self.domain.rules.append(Rule(head, variables, disjunct, scope.counter[0]))
             self.rule_nodes.append(node)
 
     def read_action(self, node: Node) -> None:
@@ -105,42 +108,36 @@ class _DomainReader(Reader):
         parameters = self.variables(fields.get(":parameters", Node()), scope)
         scope = scope.extended(parameters)
         precondition = self.condition(fields.get(":precondition", Node()), scope)
-        effects: list[Effect] = []
-        costs: list[Cost] = []
-        self.effect(fields.get(":effect", Node()), scope, [], And([]), effects, costs)
+        found = list(self.effects(fields.get(":effect", Node()), scope, [], And()))
+        effects = tuple(effect for effect in found if isinstance(effect, Effect))
+        costs = tuple(cost for cost in found if isinstance(cost, Cost))
         self.domain.actions[name] = Action(
-            name, tuple(parameters), precondition, tuple(effects), tuple(costs), scope.counter[0]
+            name, tuple(parameters), precondition, effects, costs, scope.counter[0]
         )
 
-    def effect(
-        self,
-        node: Node,
-        scope: Scope,
-        variables: list[Variable],
-        condition: And,
-        effects: list[Effect],
-        costs: list[Cost],
-    ) -> None:
-        """Collect the simple effects below the node, each with the conditions around it."""
+    def effects(
+        self, node: Node, scope: Scope, variables: list[Variable], condition: And
+    ) -> Iterator[Effect | Cost]:
+        """Yield the simple effects below a node, each with the conditions around it."""
         if not node:
             return
         head = self.word(node, 0)
         if head == "and":
             for i in range(1, len(node)):
-                self.effect(self.part(node, i), scope, variables, condition, effects, costs)
+                yield from self.effects(self.part(node, i), scope, variables, condition)
             return
         if head == "forall":
             more, inner = self.quantified(node, scope)
-            self.effect(self.part(node, 2), inner, variables + more, condition, effects, costs)
+            yield from self.effects(self.part(node, 2), inner, variables + more, condition)
             return
         if head == "when":
             self.check_arity(node, 2)
             both = And([*condition.parts, self.condition(self.part(node, 1), scope)])
-            self.effect(self.part(node, 2), scope, variables, both, effects, costs)
+            yield from self.effects(self.part(node, 2), scope, variables, both)
             return
-        query = Query(variables, condition) if variables or condition.parts else None
+        query = Query(variables, condition)
         if head == "increase":
-            costs.append(Cost(query, self.amount(node, scope)))
+            yield Cost(query, self.amount(node, scope))
             return
         if head in _UNSUPPORTED_EFFECTS and head not in self.domain.predicates:
             self.unsupported(node, f"'{head}'")
@@ -151,10 +148,10 @@ class _DomainReader(Reader):
         atom = self.atom(node, scope)
         if atom.predicate in self.domain.derived:
             self.fail(node, f"{atom.predicate} is derived and cannot be changed by an effect", 0)
-        effects.append(Effect(query, atom, adds))
+        yield Effect(query, atom, adds)
 
     def amount(self, node: Node, scope: Scope) -> float | Atom:
-        """By how much `(increase (total-cost) amount)` increases."""
+        """Return the amount of `(increase (total-cost) amount)`."""
         self.check_arity(node, 2)
         if node[1] != ["total-cost"]:
             self.unsupported(node, "a numeric effect other than on (total-cost)")
@@ -172,7 +169,7 @@ class _DomainReader(Reader):
         return Atom(name, *self.terms(amount, scope))
 
     def stratify(self) -> None:
-        """Order the derived predicates so that each negates only lower ones."""
+        """Stratify the derived predicates: each negates only predicates of lower strata."""
         rules = self.domain.rules
         level = dict.fromkeys(self.domain.derived, 0)
         changed = True

@@ -1,4 +1,4 @@
-"""Reading what domain and problem files share: typed lists, atoms and conditions."""
+"""Reader of the parts that domain and problem files share: typed lists, atoms, conditions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from planlog.validation.conditions import (
     Not,
     Or,
     Term,
+    Types,
     Variable,
 )
-from planlog.validation.model import Domain, Types
+from planlog.validation.model import Domain
 from planlog.validation.sexpr import Node, Source, show
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
@@ -30,7 +31,7 @@ _UNSUPPORTED_CONDITIONS = {"<", ">", "<=", ">=", "preference", "always", "someti
 
 @dataclass
 class Scope:
-    """The variables that can be seen, and how many slots the whole action has used."""
+    """The visible variables, and a counter of the slots that the whole action uses."""
 
     variables: Mapping[str, int]
     counter: list[int]
@@ -40,7 +41,7 @@ class Scope:
 
 
 class Reader:
-    """What domain and problem files have in common."""
+    """Base of the readers of domain and problem files."""
 
     def __init__(self, source: Source, domain: Domain, objects: Mapping[str, object]) -> None:
         self.source = source
@@ -54,7 +55,7 @@ class Reader:
         self.source.fail(node, f"{what} is not supported", unsupported=True)
 
     def sections(self, root: Node, kind: str) -> tuple[str, list[tuple[str, Node]]]:
-        """The name of the file's `(define (kind name) ...)`, and its keyword lists."""
+        """Return the name in `(define (kind name) ...)` and the sections by keyword."""
         if not root or root[0] != "define":
             self.fail(root, "expected 'define'", 0)
         header = root[1] if len(root) > 1 else root
@@ -83,7 +84,7 @@ class Reader:
         return item
 
     def typed_list(self, node: Node, first: int = 0) -> Iterator[tuple[str, Types, int]]:
-        """The names, types and places in `a b - t c - (either t u) d`."""
+        """Yield the names, types and places in `a b - t c - (either t u) d`."""
         waiting: list[tuple[str, int]] = []
         i = first
         while i < len(node):
@@ -117,13 +118,13 @@ class Reader:
         return types
 
     def only(self, types: Types, node: Node, child: int) -> str:
-        """The one type of an object."""
+        """Return the single type of an object."""
         if len(types) > 1:
             self.fail(node, "an object has one type; 'either' is for parameters", child)
         return types[0]
 
     def variables(self, node: Node, scope: Scope, first: int = 0) -> list[Variable]:
-        """A list of typed variables, each in a slot of its own."""
+        """Read a list of typed variables, each in a slot of its own."""
         found: list[Variable] = []
         for name, types, place in self.typed_list(node, first):
             if not name.startswith("?"):
@@ -148,7 +149,7 @@ class Reader:
         return item
 
     def terms(self, node: Node, scope: Scope) -> tuple[list[Term], list[str]]:
-        """The arguments of an atom: variables in scope and known objects."""
+        """Return the arguments of an atom as terms and as texts."""
         names = [self.word(node, i) for i in range(1, len(node))]
         terms: list[Term] = []
         for i, name in enumerate(names, 1):
@@ -175,7 +176,7 @@ class Reader:
 
     def condition(self, node: Node, scope: Scope) -> Condition:
         if not node:
-            return And([])
+            return And()
         head = self.word(node, 0)
         parts = range(1, len(node))
         if head in ("and", "or"):

@@ -1,4 +1,4 @@
-"""What the validator knows of a domain and a problem once they have been read."""
+"""Domains and problems as the validator reads them."""
 
 from __future__ import annotations
 
@@ -6,41 +6,43 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from planlog.validation.conditions import Atom, Condition, Query, Rule, Variable
+from planlog.validation.conditions import Atom, Condition, Query, Rule, Types, Variable
 from planlog.validation.world import Relation, Row, Stratum
-
-Types = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """For each answer of the query (once if there is none): the atom becomes true or false."""
+    """An effect that makes the atom true or false for each answer of the query."""
 
-    query: Query | None
+    query: Query
     atom: Atom
     adds: bool
 
 
 @dataclass(frozen=True)
 class Cost:
-    """For each answer of the query (once if there is none): a number, or a function's value."""
+    """A cost for each answer of the query: a number, or the value of a function."""
 
-    query: Query | None
+    query: Query
     amount: float | Atom
 
 
 @dataclass(frozen=True)
 class Action:
+    """An action schema."""
+
     name: str
     parameters: tuple[Variable, ...]
     precondition: Condition
     effects: tuple[Effect, ...]
     costs: tuple[Cost, ...]
-    slots: int  # of its parameters and all quantified variables
+    slots: int  # number of parameters and quantified variables
 
 
 @dataclass
 class Domain:
+    """Declarations of a domain file, filled in while it is read."""
+
     name: str = ""
     parents: dict[str, Types] = field(default_factory=dict)
     constants: dict[str, str] = field(default_factory=dict)
@@ -52,11 +54,11 @@ class Domain:
 
     @cached_property
     def derived(self) -> frozenset[str]:
-        """The predicates that rules define; to be asked once all rules have been read."""
+        """Derived predicates; used only after all rules are read."""
         return frozenset(rule.head.predicate for rule in self.rules)
 
     def supertypes(self, name: str) -> frozenset[str]:
-        """The type itself and all above it."""
+        """Return a type and all its super-types."""
         found, todo = {"object"}, [name]
         while todo:
             current = todo.pop()
@@ -68,10 +70,12 @@ class Domain:
 
 @dataclass
 class Problem:
+    """A problem file: objects, initial state and goal."""
+
     domain_name: str
-    objects: Mapping[str, frozenset[str]]  # constants included, each with all its types
+    objects: Mapping[str, frozenset[str]]  # with the constants; object -> all its types
     relations: dict[str, Relation]
-    values: Mapping[tuple[str, Row], float]  # of the functions
+    values: Mapping[tuple[str, Row], float]  # initial values of functions
     goal: Condition
     goal_slots: int
-    counts_costs: bool  # (:metric minimize (total-cost)); otherwise every action costs 1
+    counts_costs: bool  # the metric is (total-cost); otherwise each action costs 1

@@ -1,4 +1,4 @@
-"""Plan files: one `(action arguments)` a line, a comment with the cost at the end."""
+"""Plan files: one `(action arguments)` per line, and a comment with the cost at the end."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _COST = re.compile(r";\s*cost\s*=\s*([+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?)\b.*", re.
 
 @dataclass(frozen=True)
 class Step:
+    """A ground action of a plan."""
+
     name: str
     arguments: tuple[str, ...]
 
@@ -22,12 +24,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
+    """The steps of a plan file."""
+
     steps: tuple[Step, ...]
-    declared_cost: float | None  # as in the last line, which a file cut short does not have
+    declared_cost: float | None  # from the last line; None if the file was cut short
 
 
 def read_plan(text: str, file: str) -> Plan:
-    """The steps in lower case; all lines that are not steps are reported together."""
+    """Return the steps in lower case. Raises PlanFileError with all lines that are no steps."""
     steps: list[Step] = []
     wrong: list[Diagnostic] = []
     declared_cost: float | None = None
@@ -65,5 +69,5 @@ def _hint(content: str) -> str:
     if content.count("(") > content.count(")"):
         return "close the parenthesis on the same line"
     if _STEP.search(content):
-        return "remove what stands outside the parentheses"
+        return "remove the text outside the parentheses"
     return "put the action and its arguments in parentheses, or start a comment with ';'"

@@ -1,4 +1,4 @@
-"""Reading a problem file, most of which is its initial state."""
+"""Reader of problem files."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from planlog.validation.world import Relation, Row
 
 
 def read_problem(source: Source, domain: Domain) -> Problem:
+    """Read a problem of a domain. Raises PddlError."""
     return _ProblemReader(source, domain, domain.constants).read(read(source))
 
 
@@ -74,7 +75,7 @@ class _ProblemReader(Reader):
                 continue
             if predicate == "not" and predicate not in rows:
                 self.check_arity(fact, 1)
-                self.atom(self.part(fact, 1), Scope({}, [0]))  # checked; false anyway
+                self.atom(self.part(fact, 1), Scope({}, [0]))  # only checked: it is false anyway
                 continue
             if predicate not in rows:
                 self.fail(fact, f"unknown predicate {predicate}", 0)
@@ -99,7 +100,7 @@ class _ProblemReader(Reader):
         self.fail(fact, f"{name} is not of type {' or '.join(types)}", place)
 
     def read_value(self, fact: Node, values: dict[tuple[str, Row], float]) -> None:
-        """A fact `(= (function objects) number)`."""
+        """Read an initial value `(= (function objects) number)`."""
         self.check_arity(fact, 2)
         function = self.part(fact, 1)
         name = self.word(function, 0)

@@ -1,8 +1,9 @@
-"""Replaying a plan step by step, and what there is to say about it."""
+"""Replay a plan step by step and report the first step or goal that fails."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,20 +21,20 @@ SHOWN_GOALS = 5
 
 @dataclass(frozen=True)
 class Report:
-    """Whether the plan is valid, and if not, the first step and literal that fail."""
+    """Result of a replay: whether the plan is valid, or else the step and literal that fail."""
 
     valid: bool
-    steps: int  # that could be executed
-    cost: float  # of these steps; each costs 1 unless the problem minimises (total-cost)
-    step: int | None  # the number of the step that fails, from 1; none if only the goal does
-    action: str | None  # that step, as in "(stack b1 b2)"
-    reason: str  # empty if valid
+    steps: int  # number of executed steps
+    cost: float  # of the executed steps; each costs 1 unless the problem minimises (total-cost)
+    step: int | None  # number of the failing step, from 1; None if only the goal fails
+    action: str | None  # text of the failing step: "(stack b1 b2)"
+    reason: str  # empty if the plan is valid
     warnings: tuple[str, ...]
     complete: bool  # whether the plan file ends with its cost line
 
 
 class _StepError(Exception):
-    """Why a step cannot be executed."""
+    """A step that cannot be executed; the message says why."""
 
 
 class Validator:
@@ -46,14 +47,14 @@ class Validator:
         *,
         names: tuple[str, str] = ("domain.pddl", "problem.pddl"),
     ) -> None:
-        """Raises PddlError for texts that cannot be read."""
+        """Read the PDDL texts. Raises PddlError; messages call the texts `names`."""
         self._domain = read_domain(Source(names[0], domain_text))
         self._problem = read_problem(Source(names[1], problem_text), self._domain)
 
     def replay(self, plan_text: str, *, prefix: bool = False, name: str = "plan") -> Report:
-        """Replay the plan; with `prefix`, its steps have to be executable but not reach the goal.
+        """Replay a plan; with `prefix`, it need not reach the goal.
 
-        Raises PlanFileError for a text that cannot be read.
+        Raises PlanFileError if the text is not a plan.
         """
         domain, problem = self._domain, self._problem
         plan = read_plan(plan_text, name)
@@ -66,33 +67,26 @@ class Validator:
         if plan.declared_cost is None:
             warnings.append("incomplete plan file: the last line is not '; cost = N (...)'")
 
-        cost = 0.0
-        for number, step in enumerate(plan.steps, 1):
+        cost, executed, reason = 0.0, 0, ""
+        for step in plan.steps:
             try:
                 cost += _execute(step, domain, problem, world)
             except _StepError as failure:
-                reason = f"step {number} {step}: {failure}"
-                return Report(
-                    valid=False,
-                    steps=number - 1,
-                    cost=cost,
-                    step=number,
-                    action=str(step),
-                    reason=reason,
-                    warnings=tuple(warnings),
-                    complete=plan.declared_cost is not None,
-                )
-        if plan.declared_cost is not None and not math.isclose(
-            plan.declared_cost, cost, abs_tol=1e-6
-        ):
-            warnings.append(f"the plan file says cost {plan.declared_cost:g}, but it is {cost:g}")
-        reason = "" if prefix else _open_goals(problem, world)
+                reason = f"step {executed + 1} {step}: {failure}"
+                break
+            executed += 1
+        failed = plan.steps[executed] if reason else None
+        if failed is None:
+            declared = plan.declared_cost
+            if declared is not None and not math.isclose(declared, cost, abs_tol=1e-6):
+                warnings.append(f"the plan file says cost {declared:g}, but it is {cost:g}")
+            reason = "" if prefix else _open_goals(problem, world)
         return Report(
             valid=not reason,
-            steps=len(plan.steps),
+            steps=executed,
             cost=cost,
-            step=None,
-            action=None,
+            step=executed + 1 if failed else None,
+            action=str(failed) if failed else None,
             reason=reason,
             warnings=tuple(warnings),
             complete=plan.declared_cost is not None,
@@ -107,9 +101,9 @@ def validate(
     prefix: bool = False,
     names: tuple[str, str, str] = ("domain.pddl", "problem.pddl", "plan"),
 ) -> Report:
-    """Replay the plan; with `prefix`, its steps have to be executable but not reach the goal.
+    """Replay a plan; with `prefix`, it need not reach the goal. Messages call the texts `names`.
 
-    Raises PddlError and PlanFileError for texts that cannot be read.
+    Raises PddlError if the domain or problem cannot be read, PlanFileError if the plan cannot.
     """
     validator = Validator(domain_text, problem_text, names=names[:2])
     return validator.replay(plan_text, prefix=prefix, name=names[2])
@@ -118,36 +112,27 @@ def validate(
 def validate_files(
     domain: str | Path, problem: str | Path, plan: str | Path, *, prefix: bool = False
 ) -> Report:
-    """As validate; raises OSError for files that cannot be opened."""
+    """Replay a plan file as `validate` does. Also raises OSError if a file cannot be read."""
     # Bytes that are not UTF-8 occur in comments of old files.
-    texts = [Path(p).read_text("utf-8-sig", errors="replace") for p in (domain, problem, plan)]
-    return validate(
-        texts[0],
-        texts[1],
-        texts[2],
-        prefix=prefix,
-        names=(str(domain), str(problem), str(plan)),
-    )
+    texts = (Path(p).read_text("utf-8-sig", errors="replace") for p in (domain, problem, plan))
+    return validate(*texts, prefix=prefix, names=(str(domain), str(problem), str(plan)))
 
 
 def _execute(step: Step, domain: Domain, problem: Problem, world: World) -> float:
-    """Change the world by the step; its cost."""
+    """Apply a step to the world and return its cost."""
     action = domain.actions.get(step.name)
     if action is None:
-        near = get_close_matches(step.name, domain.actions, 1)
-        raise _StepError(
-            f"there is no action {step.name}" + (f" (did you mean {near[0]}?)" if near else "")
-        )
+        raise _unknown("action", step.name, domain.actions)
     env = _bind(step, action, problem, world)
     if not action.precondition.holds(env, world):
         raise _StepError(f"precondition {action.precondition.failure(env, world)} is false")
-    # Everything is evaluated in the state before the step.
+    # Conditions of effects and costs refer to the state before the step.
     cost = _cost(action, env, problem, world) if problem.counts_costs else 1.0
     deleted: list[tuple[str, Row]] = []
     added: list[tuple[str, Row]] = []
     for effect in action.effects:
         changed = added if effect.adds else deleted
-        for found in [env] if effect.query is None else effect.query.solutions(env, world):
+        for found in effect.query.solutions(env, world):
             changed.append((effect.atom.predicate, effect.atom.row(found)))
     world.apply(deleted, added)
     return cost
@@ -160,10 +145,7 @@ def _bind(step: Step, action: Action, problem: Problem, world: World) -> Env:
         )
     for name, parameter in zip(step.arguments, action.parameters, strict=True):
         if name not in problem.objects:
-            near = get_close_matches(name, problem.objects, 1)
-            raise _StepError(
-                f"there is no object {name}" + (f" (did you mean {near[0]}?)" if near else "")
-            )
+            raise _unknown("object", name, problem.objects)
         if name not in world.members(parameter.types):
             raise _StepError(
                 f"{name} is not of type {' or '.join(parameter.types)}, "
@@ -172,10 +154,16 @@ def _bind(step: Step, action: Action, problem: Problem, world: World) -> Env:
     return [*step.arguments, *[""] * (action.slots - len(step.arguments))]
 
 
+def _unknown(kind: str, name: str, known: Iterable[str]) -> _StepError:
+    near = get_close_matches(name, known, 1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    return _StepError(f"there is no {kind} {name}{hint}")
+
+
 def _cost(action: Action, env: Env, problem: Problem, world: World) -> float:
     total = 0.0
     for cost in action.costs:
-        for found in [env] if cost.query is None else cost.query.solutions(env, world):
+        for found in cost.query.solutions(env, world):
             if isinstance(cost.amount, float):
                 total += cost.amount
                 continue
@@ -187,7 +175,7 @@ def _cost(action: Action, env: Env, problem: Problem, world: World) -> float:
 
 
 def _open_goals(problem: Problem, world: World) -> str:
-    """Which parts of the goal do not hold; empty if all do."""
+    """Describe the parts of the goal that do not hold; return an empty text if all do."""
     goals, todo = [], [problem.goal]
     while todo:
         goal = todo.pop()

@@ -1,7 +1,7 @@
-"""PDDL text as nested lists of lower-case words, fast on files of many megabytes.
+"""S-expressions: PDDL text as nested lists of lower-case words.
 
-Nodes only remember which token of the text they start at; a line and a column are
-worked out by scanning the text again, and only when there is something to report.
+To read files of many megabytes fast, a node stores only the number of its first token. An error
+scans the text again for the line and the column.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from typing import NoReturn
 
 from planlog.errors import Diagnostic, PddlError, Severity, UnsupportedError
 
-MAX_DEPTH = 150  # conditions are walked recursively, so their depth is bounded here
+MAX_DEPTH = 150  # bounds the recursion over conditions
 
 _TOKEN = re.compile(r"[()]|[^\s();]+")
 _COMMENT = re.compile(r";[^\n]*")
 
 
 class Node(list["Node | str"]):
-    """A parenthesised list; `start` is the number of its opening token."""
+    """A parenthesised list; `start` is the number of its opening token in the text."""
 
     __slots__ = ("start",)
     start: int
 
 
 class Source:
-    """A text with the name of its file, and the way to complain about a place in it."""
+    """The text of a file; `fail` raises errors that point into it."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -42,7 +42,7 @@ class Source:
 
     def fail_at_token(self, token: int, message: str, unsupported: bool = False) -> NoReturn:
         """Raise an error located at a token, or at the end of the text if it has fewer."""
-        # Blanks of the same length instead of comments keep all offsets.
+        # Comments become blanks of the same length, so all offsets stay.
         bare = _COMMENT.sub(lambda match: " " * len(match.group()), self.text)
         offset, length = len(bare.rstrip()), 1
         for number, match in enumerate(_TOKEN.finditer(bare)):
@@ -64,12 +64,12 @@ class Source:
 
 
 def _size(item: Node | str) -> int:
-    """How many tokens an item is made of."""
+    """Return the number of tokens of an item."""
     return 1 if isinstance(item, str) else 2 + sum(_size(child) for child in item)
 
 
 def read(source: Source) -> Node:
-    """The one list that the text consists of; words are in lower case."""
+    """Return the one list of the text, with words in lower case."""
     root: Node | None = None
     current: Node | None = None
     enclosing: list[Node | None] = []
@@ -104,5 +104,5 @@ def read(source: Source) -> Node:
 
 
 def show(item: Node | str) -> str:
-    """The text of an item, on one line."""
+    """Return the text of an item on one line."""
     return item if isinstance(item, str) else f"({' '.join(show(child) for child in item)})"

@@ -1,22 +1,21 @@
-"""The state a plan is replayed in: relations, and what follows from them.
+"""The state in which a plan is replayed: relations and derived predicates.
 
-A relation keeps hash indexes on the columns it was asked about, so that quantifiers,
-conditional effects and derived predicates are joins over true atoms instead of loops
-over all objects. Derived predicates are computed when they are asked for, and again
-only after a predicate they depend on has changed.
+Relations are indexed by the columns that queries bind. So quantifiers, conditional effects and
+derived predicates are joins over true atoms, not loops over all objects. A derived predicate is
+evaluated when it is read, and again only after a predicate that it depends on has changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from planlog.validation.conditions import Rule
 
 Row = tuple[str, ...]
-Rows = dict[Row, None]  # a set that keeps its order, so that reports do not depend on hashing
+Rows = dict[Row, None]  # an ordered set, so that reports do not depend on hashing
 
 
 class Relation:
@@ -29,7 +28,7 @@ class Relation:
         self._indexes: dict[tuple[int, ...], dict[Row, Rows]] = {}
 
     def add(self, row: Row) -> bool:
-        """Whether the row is new."""
+        """Add a row and return whether it is new."""
         if row in self.rows:
             return False
         self.rows[row] = None
@@ -38,7 +37,7 @@ class Relation:
         return True
 
     def discard(self, row: Row) -> bool:
-        """Whether the row was there."""
+        """Delete a row and return whether it was there."""
         if row not in self.rows:
             return False
         del self.rows[row]
@@ -47,7 +46,7 @@ class Relation:
         return True
 
     def matching(self, columns: tuple[int, ...], values: Row) -> Rows:
-        """The rows that hold these values in these columns."""
+        """Return the rows with these values in these columns."""
         if not columns:
             return self.rows
         index = self._indexes.get(columns)
@@ -64,20 +63,19 @@ class Stratum:
 
     predicates: frozenset[str]
     rules: tuple[Rule, ...]
-    reads: frozenset[str]  # basic predicates below it, through all lower strata
-    stale: bool = field(default=True)
+    reads: frozenset[str]  # basic predicates that it depends on, through all lower strata
+    stale: bool = True
 
 
 class World:
-    """Objects by type, true atoms by predicate, derived atoms on demand."""
+    """Objects by type, true atoms by predicate, derived atoms on demand. Copies its arguments."""
 
     def __init__(
         self,
-        objects: Mapping[str, frozenset[str]],  # each with all its types
+        objects: Mapping[str, frozenset[str]],  # object -> all its types
         relations: Mapping[str, Relation],
         strata: Sequence[Stratum],
     ) -> None:
-        """What is given stays as it is; the world changes copies of it."""
         self._objects = objects
         self._members: dict[tuple[str, ...], Mapping[str, None]] = {}
         self._relations = {name: Relation(own.rows) for name, own in relations.items()}
@@ -85,7 +83,7 @@ class World:
         self._level = {p: i for i, stratum in enumerate(strata) for p in stratum.predicates}
 
     def members(self, types: tuple[str, ...]) -> Mapping[str, None]:
-        """The objects that are of one of the types, in the order of their declaration."""
+        """Return the objects of any of the types, in the order of their declaration."""
         if types not in self._members:
             wanted = frozenset(types)
             self._members[types] = {
@@ -97,15 +95,15 @@ class World:
         level = self._level.get(predicate)
         if level is not None and self._strata[level].stale:
             reads = self._strata[level].reads
-            # Lowest first, so that deriving one never starts deriving another; a stratum that
-            # this one uses reads no more than this one does.
+            # Lowest first, so evaluating one stratum never starts another. A stratum that this
+            # one uses reads a subset of its predicates.
             for stratum in self._strata[: level + 1]:
                 if stratum.stale and stratum.reads <= reads:
                     self._derive(stratum)
         return self._relations[predicate]
 
     def apply(self, deleted: Iterable[tuple[str, Row]], added: Iterable[tuple[str, Row]]) -> None:
-        """Delete, then add: an atom that is both deleted and added is true afterwards."""
+        """Delete, then add: an atom that is both deleted and added becomes true."""
         changed = set()
         for predicate, row in deleted:
             if self._relations[predicate].discard(row):
@@ -118,8 +116,8 @@ class World:
                 stratum.stale = True
 
     def _derive(self, stratum: Stratum) -> None:
-        """The least fixpoint of the stratum's rules, semi-naively: from the last new rows."""
-        stratum.stale = False  # before its rules ask for its own relations
+        """Compute the least fixpoint of the stratum's rules by semi-naive evaluation."""
+        stratum.stale = False  # before its rules read its own relations
         for predicate in stratum.predicates:
             self._relations[predicate] = Relation()
         delta: dict[str, Rows] | None = None
