@@ -141,7 +141,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Fond:
-    """The policy as a solution of a fully observable nondeterministic (FOND) planning task."""
+    """The policy as a solution of a FOND planning task (Cimatti, Pistore, Roveri, Traverso 2003)."""
 
     weak: Verdict  # some execution reaches a goal
     strong_cyclic: Verdict  # goal achieving

@@ -1,4 +1,4 @@
-"""Safety (range restriction): a positive body literal binds every variable of a rule."""
+"""Safety or range restriction (Ullman 1988): a positive literal binds every variable of a rule."""
 
 from __future__ import annotations
 
