@@ -5,41 +5,34 @@
 3. *Optimality preserving*: in every solvable state some derived action is optimal.
 """
 
-from planlog.checking.check import Progress, Stage, check, check_all
+from planlog.checking.check import Stage, check, check_all
 from planlog.checking.report import (
     Counterexample,
     Finding,
     Fond,
     Fraction,
-    GoalStatus,
     Property,
     Reason,
-    RuleCount,
     RuleReport,
     Scope,
     Summary,
     TaskReport,
     Verdict,
-    WalkReport,
 )
 
 __all__ = [
     "check",
     "check_all",
-    "Progress",
     "Stage",
     "Counterexample",
     "Finding",
     "Fond",
     "Fraction",
-    "GoalStatus",
     "Property",
     "Reason",
-    "RuleCount",
     "RuleReport",
     "Scope",
     "Summary",
     "TaskReport",
     "Verdict",
-    "WalkReport",
 ]

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterable
 from enum import Enum
+from functools import partial
 
 from planlog.checking.counterexample import Probe
 from planlog.checking.optimality import Optimality
 from planlog.checking.properties import cycle_free, goal_achieving, optimality_preserving
 from planlog.checking.random_walks import WalkSearch
 from planlog.checking.reachability import Reachability
-from planlog.checking.report import (
-    Finding,
-    Fond,
-    Property,
-    Scope,
-    TaskReport,
-    Verdict,
-    WalkReport,
-)
+from planlog.checking.report import Finding, Fond, Property, Scope, TaskReport, Verdict
 from planlog.checking.rule_coverage import rule_report
 from planlog.parallel import CheckCancelled, map_in_order
 from planlog.pddl.task import Task
@@ -107,15 +100,19 @@ def check(
                 property, Verdict.REFUTED, Scope.WALKS, walked.states, None, None, found
             )
 
-    weak = _weak(reached, walked)
+    # Weak: some execution reaches a goal.
+    weak = Verdict.REFUTED if reached.complete else Verdict.UNDECIDED
+    if reached.goals.any() or (walked is not None and walked.solved):
+        weak = Verdict.PROVED
     strong_cyclic = findings[Property.GOAL_ACHIEVING].verdict
     strong = Verdict.all_of((strong_cyclic, findings[Property.CYCLE_FREE].verdict))
-    solvable = weak is Verdict.PROVED
     return TaskReport(
         task=task,
         findings={p: findings[p] for p in Property if p in properties},
         fond=Fond(weak, strong_cyclic, strong),
-        unsolvable=False if solvable else probe.goal_distance(task, task.initial).dead_end,
+        unsolvable=False
+        if weak is Verdict.PROVED
+        else probe.goal_distance(task, task.initial).dead_end,
         whole=None if whole is None else len(whole),
         whole_complete=whole is not None and whole.complete,
         solvable=int((whole.goal_distances >= 0).sum()) if whole and whole.complete else None,
@@ -148,28 +145,16 @@ def check_all(
     ['proved', 'proved']
     """
 
+    check_task = partial(
+        check, policy, properties=properties, limit=limit, walks=walks, walk_steps=walk_steps
+    )
+
     def run(task: Task, check_cancelled: CheckCancelled) -> TaskReport:
         def progress(stage: Stage, done: int) -> None:
             check_cancelled()
             if on_progress:
                 on_progress(task, stage, done)
 
-        return check(
-            policy,
-            task,
-            properties=properties,
-            limit=limit,
-            walks=walks,
-            walk_steps=walk_steps,
-            seed=seed,
-            on_progress=progress,
-        )
+        return check_task(task, seed=seed, on_progress=progress)
 
     yield from map_in_order(run, tasks, workers)
-
-
-def _weak(reached: Reachability, walked: WalkReport | None) -> Verdict:
-    """Decide whether some execution reaches a goal."""
-    if reached.goals.any() or (walked is not None and walked.solved):
-        return Verdict.PROVED
-    return Verdict.REFUTED if reached.complete else Verdict.UNDECIDED

@@ -26,32 +26,23 @@ from planlog.policy.policy import Policy
 
 def goal_achieving(policy: Policy, reached: Reachability, probe: Probe) -> Finding:
     """Look for the nearest state from which the policy reaches no goal."""
-    state = reached.nearest(reached.failing)
-    found = None
+    state, found = reached.nearest(reached.failing), None
     if state is not None:
+        reason = Reason.NO_ACTION if reached.stuck[state] else Reason.TRAP
+        trace, ending = reached.trace(state), reached.ending(state)
         found = counterexample(
-            policy,
-            reached.space.task,
-            Reason.NO_ACTION if reached.stuck[state] else Reason.TRAP,
-            reached.trace(state),
-            probe=probe,
-            ending=reached.ending(state),
+            policy, reached.space.task, reason, trace, probe=probe, ending=ending
         )
     return _finding(Property.GOAL_ACHIEVING, reached, reached.failing, found)
 
 
 def cycle_free(policy: Policy, reached: Reachability, probe: Probe) -> Finding:
     """Look for the nearest state on a cycle, and a shortest cycle through it."""
-    state = reached.nearest(reached.cyclic)
-    found = None
+    state, found = reached.nearest(reached.cyclic), None
     if state is not None:
+        trace, cycle = reached.trace(state), shortest_cycle(reached.space, reached.graph, state)
         found = counterexample(
-            policy,
-            reached.space.task,
-            Reason.CYCLE,
-            reached.trace(state),
-            probe=probe,
-            cycle=shortest_cycle(reached.space, reached.graph, state),
+            policy, reached.space.task, Reason.CYCLE, trace, probe=probe, cycle=cycle
         )
     return _finding(Property.CYCLE_FREE, reached, reached.cyclic, found)
 

@@ -66,11 +66,10 @@ class WalkSearch:
         self._seed = seed
         self._probe = probe
         self._budget = dict.fromkeys(properties, _PROBE_BUDGET * probe.limit)
-        self._probes = 0
         self._goal_distances: dict[State, GoalDistance] = {}
         self._seen: set[int] = set()
         self._replay = policy.start(task)  # looks at states again after a walk
-        self._walks = self._steps = self._solved = self._stuck = 0
+        self._walks = self._steps = self._solved = self._stuck = self._probes = 0
 
     def run(self, walks: int, steps: int, on_walk: Callable[[int], None] | None = None) -> None:
         """Run up to `walks` walks of up to `steps` actions; stop when everything is found."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -141,7 +141,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Fond:
-    """The policy as a solution of a FOND planning task (Cimatti, Pistore, Roveri, Traverso 2003)."""
+    """The policy as a solution of a FOND planning task (Cimatti et al. 2003)."""
 
     weak: Verdict  # some execution reaches a goal
     strong_cyclic: Verdict  # goal achieving
@@ -166,13 +166,8 @@ class RuleCount:
     derivations: int  # over all these states
 
     def __add__(self, other: RuleCount) -> RuleCount:
-        return RuleCount(
-            self.text,
-            self.line,
-            self.derives_action,
-            self.states + other.states,
-            self.derivations + other.derivations,
-        )
+        states, derivations = self.states + other.states, self.derivations + other.derivations
+        return replace(self, states=states, derivations=derivations)
 
 
 @dataclass(frozen=True)
@@ -222,7 +217,7 @@ class WalkReport:
     seed: int
     walks: int
     steps: int
-    states: int  # different ones
+    states: int  # number of distinct states
     solved: int  # walks that reached a goal
     stuck: int  # walks that ended in a state without derived actions
     probes: int  # states whose surroundings were expanded

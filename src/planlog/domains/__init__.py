@@ -5,8 +5,8 @@ elsewhere. It also holds
 - `policy.dl`, the default policy, and perhaps other policies as `*.dl`,
 - `model.safetensors`, a model trained for the default policy, if there is one,
 - `generator.py` with `SIZES`, `SMALLEST` and `generate`,
-- `__init__.py` with `GOALS`, the predicates of goals that the policy works towards, and perhaps
-  `notes(task)`, what a user of the policy should know about a task.
+- `__init__.py` with `GOALS`, the predicates of goals that the policy achieves, and perhaps
+  `notes(task)`, notes for users of the policy about a task.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _texts(
 
 
 def problem_notes(name: str, task: Task) -> list[str]:
-    """Return what a user of the shipped policy should know about this task; usually nothing."""
+    """Return notes about a task for users of the shipped policy; usually there are none."""
     package = import_module(f"{__name__}.{path(name).name}")
     found = []
     known = {str(atom) for atom in task.goal_atoms if atom.name in package.GOALS}

@@ -1,4 +1,4 @@
-"""Sizes of generated tasks: what each domain counts, its limits, and how splits grow."""
+"""Sizes of generated tasks: their names, limits and values in each split."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SizeError(PlanlogError):
 
 @dataclass(frozen=True)
 class Size:
-    """One number that determines how large a task is.
+    """A parameter of a task generator, such as the number of blocks.
 
     `splits` holds its first and last value in each split; between them it grows linearly.
     """
@@ -30,17 +30,17 @@ class Size:
 
 
 def linear(first: int, last: int, count: int) -> list[int]:
-    """`count` whole numbers that grow linearly from `first` to `last`."""
+    """Return `count` whole numbers that grow linearly from `first` to `last`."""
     return [first + (last - first) * i // max(1, count - 1) for i in range(count)]
 
 
 def split_sizes(
     sizes: tuple[Size, ...], smallest: tuple[tuple[int, ...], ...], split: str, count: int
 ) -> list[dict[str, int]]:
-    """The sizes of `count` tasks of a split, small to large.
+    """Return the sizes of `count` tasks of a split, small to large.
 
-    The training split begins with the `smallest` tasks, whose state spaces are tiny; another
-    number of training tasks is spread evenly over the usual ones.
+    The training split begins with the `smallest` tasks, whose state spaces are tiny. Fewer or more
+    than its 99 tasks are spread evenly over them.
     """
     if split not in SPLITS:
         raise SizeError(f"unknown split '{split}'; the splits are {', '.join(SPLITS)}")
@@ -58,7 +58,7 @@ def split_sizes(
 
 
 def complete(sizes: tuple[Size, ...], given: Mapping[str, int]) -> dict[str, int]:
-    """The given sizes with defaults for the others; raises SizeError for what cannot be."""
+    """Return the given sizes with defaults for the others. Raises SizeError if one is invalid."""
     known = {size.name: size for size in sizes}
     for name in given:
         if name not in known:

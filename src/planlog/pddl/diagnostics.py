@@ -12,14 +12,14 @@ def warnings_or_error(
     found: list[tuple[_core.Severity, int, int, int, str, str]],
     failed: bool,
 ) -> tuple[Diagnostic, ...]:
-    """The warnings, if the core could read the text; else raises its errors."""
+    """Return the warnings of the core's parser. Raises PddlError or UnsupportedError if it failed."""
     if not found and not failed:
         return ()
     lines = content.split(b"\n")
     diagnostics = []
     for severity, line, column, length, message, hint in found:
         source = lines[line - 1] if line <= len(lines) else b""
-        # The core counts bytes, people count characters.
+        # The core counts bytes, a Diagnostic characters.
         before = source[: column - 1].decode(errors="replace")
         shown = source[column - 1 : column - 1 + length].decode(errors="replace")
         diagnostics.append(

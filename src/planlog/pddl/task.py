@@ -1,4 +1,4 @@
-"""Domains, tasks and states as Python sees them; the core holds the data."""
+"""Domains, tasks, states, atoms and actions; the core holds the data."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from planlog.pddl.schema import ActionSchema, Axiom, Parameter, Predicate, Schem
 Kind = _core.PredicateKind
 AtomIds = npt.NDArray[np.uint32]
 
-# An action as the core knows it: the number of its schema, and those of its objects.
+# An action as the core knows it: the numbers of its schema and of its objects.
 EncodedAction = tuple[int, tuple[int, ...]]
 
-# The text of a file, and the name that messages give it.
+# The text of a file and its name in messages.
 _Source = tuple[bytes, str]
 _Value = TypeVar("_Value", bound="_Ground")
 
@@ -537,6 +537,6 @@ def counted(number: int, noun: str) -> str:
 
 
 def _one_line(formula: str) -> str:
-    """A formula without its comments and line breaks."""
+    """Return a formula without comments and line breaks."""
     lines = (line.partition(";")[0] for line in formula.splitlines())
     return " ".join(" ".join(lines).split())

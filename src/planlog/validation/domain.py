@@ -169,7 +169,7 @@ class _DomainReader(Reader):
         return Atom(name, *self.terms(amount, scope))
 
     def stratify(self) -> None:
-        """Stratify the derived predicates (Apt, Blair and Walker 1988): they negate lower strata only."""
+        """Assign the derived predicates to strata (Apt, Blair and Walker 1988)."""
         rules = self.domain.rules
         level = dict.fromkeys(self.domain.derived, 0)
         changed = True

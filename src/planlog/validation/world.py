@@ -116,7 +116,7 @@ class World:
                 stratum.stale = True
 
     def _derive(self, stratum: Stratum) -> None:
-        """Compute the least fixpoint of the stratum's rules by semi-naive evaluation (Bancilhon 1986)."""
+        """Compute the least fixpoint of the rules by semi-naive evaluation (Bancilhon 1986)."""
         stratum.stale = False  # before its rules read its own relations
         for predicate in stratum.predicates:
             self._relations[predicate] = Relation()

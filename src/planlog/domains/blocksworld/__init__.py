@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from planlog.pddl.task import Task
 
-# Predicates of goals that the policy works towards, or keeps, such as `arm-empty`.
+# Predicates of goals that the policy achieves or preserves, such as `arm-empty`.
 GOALS = frozenset({"on", "on-table", "clear", "arm-empty"})
 
 

@@ -1,4 +1,4 @@
-"""Random Rover tasks: samples at half the waypoints, any number of samples and images wanted."""
+"""Random Rover tasks: samples at half the waypoints, goals for any number of samples and images."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def generate(
 ) -> str:
     """Return a problem in PDDL with the given numbers of objects.
 
-    It has a solution: for every kind of sample a rover is equipped, every mode has a camera on
-    an equipped rover, every objective is seen from somewhere, and so is the lander.
+    The task is solvable: some rover is equipped for each kind of sample, every mode has a camera
+    on an equipped rover, and the lander and every objective are visible from some waypoint.
     """
     rover = numbered("rover", rovers)
     store = [f"{r}store" for r in rover]
@@ -117,7 +117,7 @@ def generate(
 
 
 def _visible_pairs(rng: np.random.Generator, waypoints: int) -> list[tuple[int, int]]:
-    """Draw a connected graph; all numbers of edges from a tree to the full graph are possible."""
+    """Draw a connected graph with any number of edges, from a tree to the complete graph."""
     order = rng.permutation(waypoints)
     tree = np.zeros((waypoints, waypoints), dtype=bool)
     for i in range(1, waypoints):

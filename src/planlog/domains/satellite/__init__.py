@@ -1,4 +1,4 @@
 """Satellite: domain, policies and task generator."""
 
-# Predicates of goals that the policy works towards.
+# Predicates of goals that the policy achieves.
 GOALS = frozenset({"have_image", "pointing"})

@@ -63,7 +63,7 @@ def generate(
 ) -> str:
     """Return a problem in PDDL with the given numbers of objects.
 
-    It has a solution: every instrument has a calibration target and every mode an instrument.
+    The task is solvable: every instrument has a calibration target, and every mode an instrument.
     """
     satellite = numbered("sat", satellites)
     instrument = numbered("ins", instruments)
