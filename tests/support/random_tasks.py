@@ -37,6 +37,28 @@ def declared(names: dict[str, tuple[str, ...]]) -> str:
     )
 
 
+def all_atoms(predicates: dict[str, tuple[str, ...]]) -> list[str]:
+    return [
+        f"({' '.join([name, *row])})"
+        for name, types in predicates.items()
+        for row in itertools.product(*(objects_of((wanted,)) for wanted in types))
+    ]
+
+
+def objects_of(types: tuple[str, ...]) -> list[str]:
+    return [name for name, own in OBJECTS.items() if any(fits(own, wanted) for wanted in types)]
+
+
+def signatures(predicates: dict[str, tuple[str, ...]]) -> str:
+    return " ".join(
+        f"({' '.join([name, declared({f'?x{i}': (t,) for i, t in enumerate(types)})])})"
+        for name, types in predicates.items()
+    )
+
+
+HIERARCHY = declared({name: tuple(parents) or ("object",) for name, parents in TYPES.items()})
+
+
 Variables = dict[str, tuple[str, ...]]  # each with its types
 
 
@@ -77,7 +99,7 @@ class Draw:
             kinds += [] if self.simple else ["not", "or", "imply", "forall"]
         kind = self.rng.choice(kinds)
         if kind in ("and", "or", "imply"):
-            count = 2 if kind == "imply" else self.rng.randint(0 if not self.simple else 1, 3)
+            count = 2 if kind == "imply" else self.rng.randint(self.fewest_parts, 3)
             parts = [self.condition(variables, depth - 1) for _ in range(count)]
             return f"({' '.join([kind, *parts])})"
         if kind in ("exists", "forall"):
@@ -86,11 +108,19 @@ class Draw:
             return f"({kind} ({declared({name: own})}) {body})"
         if kind == "not":
             return f"(not {self.condition(variables, 0 if self.simple else depth - 1)})"
-        pairs = list(itertools.combinations([*variables, *self.objects], 2))[:6]
-        if kind == "equal" and pairs and (not self.simple or len(variables) > 1):
-            chosen = self.rng.choice(pairs if not self.simple else [tuple(variables)[:2]])
-            return f"(= {' '.join(chosen)})"
+        pairs = self.comparable(variables)
+        if kind == "equal" and pairs:
+            return f"(= {' '.join(self.rng.choice(pairs))})"
         return self.atom(variables, self.predicates)
+
+    @property
+    def fewest_parts(self) -> int:
+        return 1 if self.simple else 0
+
+    def comparable(self, variables: Variables) -> list[tuple[str, str]]:
+        if self.simple:
+            return list(itertools.combinations(variables, 2))[:1]
+        return list(itertools.combinations([*variables, *self.objects], 2))[:6]
 
     def effect(self, variables: Variables) -> str:
         kind = self.rng.choice(["literal", "literal", "when", "forall"])
@@ -157,31 +187,19 @@ def random_task(rng: random.Random, *, simple: bool = False) -> tuple[str, str]:
             f"    :precondition {atom}\n"
             "    :effect (and (when (flag) (not (flag))) (when (not (flag)) (flag))))"
         )
-    signatures = [
-        f"({' '.join([name, declared({f'?x{i}': (t,) for i, t in enumerate(types)})])})"
-        for name, types in known.items()
-    ]
-    hierarchy = declared({name: tuple(parents) or ("object",) for name, parents in TYPES.items()})
     lines = [
         "(:requirements :strips :typing :negative-preconditions :equality"
         " :disjunctive-preconditions :existential-preconditions :universal-preconditions"
         " :conditional-effects :derived-predicates :action-costs)",
-        f"(:types {hierarchy})",
+        f"(:types {HIERARCHY})",
         f"(:constants {declared({o: (own,) for o, own in CONSTANTS.items()})})",
-        f"(:predicates {' '.join(signatures)})",
+        f"(:predicates {signatures(known)})",
         "(:functions (total-cost) - number (toll ?l - place) - number)",
         *axioms,
         *actions,
     ]
     domain = "(define (domain random)\n  " + "\n  ".join(lines) + ")"
-    atoms = [
-        f"({' '.join([name, *row])})"
-        for name, types in PREDICATES.items()
-        for row in itertools.product(
-            *([o for o, own in OBJECTS.items() if fits(own, wanted)] for wanted in types)
-        )
-    ]
-    init = [atom for atom in atoms if rng.random() < 0.35]
+    init = [atom for atom in all_atoms(PREDICATES) if rng.random() < 0.35]
     init += ["(= (total-cost) 0)", "(= (toll l1) 5)", "(= (toll l2) 7.5)"]
     goal_draw = Draw(rng, known, OBJECTS)
     goals = [goal_draw.condition({}, 2) for _ in range(rng.randint(1, 3))]

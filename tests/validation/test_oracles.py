@@ -18,19 +18,23 @@ from unified_planning.io import PDDLReader
 from planlog.validation import validate
 from support.nested_lists import nested
 from support.profiles import examples
+from support.random_tasks import (
+    CONSTANTS,
+    HIERARCHY,
+    OBJECTS,
+    PREDICATES,
+    TYPES,
+    Draw,
+    Variables,
+    all_atoms,
+    declared,
+    objects_of,
+    signatures,
+)
 
 up.get_environment().credits_stream = None
 
-CONSTANTS = {"b1": "block", "c1": "cup", "l1": "place"}
-OBJECTS = {**CONSTANTS, "b2": "block", "l2": "place"}
-SUPERTYPES = {"block": ("thing",), "cup": ("thing",), "thing": (), "place": ()}
-PREDICATES = {
-    "flag": (),
-    "red": ("thing",),
-    "open": ("place",),
-    "on": ("thing", "block"),
-    "at": ("thing", "place"),
-}
+NAMED = declared({name: (own,) for name, own in CONSTANTS.items()})
 DERIVED = {"over": ("thing", "block"), "calm": (), "lone": ("thing",)}
 # Recursion, then negation, then negation of that.
 RULES = """
@@ -42,95 +46,17 @@ RULES = """
 """
 
 
-def is_a(own: str, wanted: str) -> bool:
-    return own == wanted or wanted in SUPERTYPES[own]
+class SingleTypes(Draw):
+    """Only conditions that unified-planning reads: no `either`, nothing empty, equal types."""
 
+    fewest_parts = 1
 
-def objects_of(wanted: str, pool: dict[str, str] = OBJECTS) -> list[str]:
-    return [name for name, own in pool.items() if is_a(own, wanted)]
+    def types(self) -> tuple[str, ...]:
+        return (self.rng.choice(list(TYPES)),)
 
-
-def declarations(names: dict[str, str]) -> str:
-    return " ".join(f"{name} - {own}" for name, own in names.items())
-
-
-Variables = dict[str, str]  # each with its type
-
-
-@dataclass
-class Draw:
-    """Random pieces of PDDL that are well typed."""
-
-    rng: random.Random
-    predicates: dict[str, tuple[str, ...]]
-    objects: dict[str, str]  # that may be named
-    simple: bool = False  # only conjunctions, literals and 'exists'
-    counter: int = 0
-
-    def atom(self, variables: Variables, names: dict[str, tuple[str, ...]]) -> str:
-        predicate = self.rng.choice(list(names))
-        terms = []
-        for wanted in names[predicate]:
-            fitting = [v for v, own in variables.items() if is_a(own, wanted)]
-            use_variable = fitting and self.rng.random() < 0.85
-            terms.append(
-                self.rng.choice(fitting if use_variable else objects_of(wanted, self.objects))
-            )
-        return f"({' '.join([predicate, *terms])})"
-
-    def fresh(self) -> tuple[str, str]:
-        self.counter += 1
-        return f"?v{self.counter}", self.rng.choice(list(SUPERTYPES))
-
-    def condition(self, variables: Variables, depth: int) -> str:
-        kinds = ["atom", "atom", "not", "equal"]
-        if depth > 0:
-            kinds += ["and", "exists"]
-            kinds += [] if self.simple else ["not", "or", "imply", "forall"]
-        kind = self.rng.choice(kinds)
-        if kind in ("and", "or", "imply"):
-            count = 2 if kind == "imply" else self.rng.randint(1, 3)
-            parts = [self.condition(variables, depth - 1) for _ in range(count)]
-            return f"({kind} {' '.join(parts)})"
-        if kind in ("exists", "forall"):
-            name, own = self.fresh()
-            body = self.condition({**variables, name: own}, depth - 1)
-            return f"({kind} ({name} - {own}) {body})"
-        if kind == "not":
-            return f"(not {self.condition(variables, 0 if self.simple else depth - 1)})"
-        pairs = [
-            (v, w) for v, w in itertools.combinations(variables, 2) if variables[v] == variables[w]
-        ]
-        if kind == "equal" and pairs:
-            return f"(= {' '.join(self.rng.choice(pairs))})"
-        return self.atom(variables, self.predicates)
-
-    def effect(self, variables: Variables) -> str:
-        kind = self.rng.choice(["literal", "literal", "when", "forall"])
-        if kind == "when":
-            return self.when(variables)
-        if kind == "forall":
-            name, own = self.fresh()
-            inside = {**variables, name: own}
-            made = self.when(inside) if self.rng.random() < 0.7 else self.literal(inside)
-            return f"(forall ({name} - {own}) {made})"
-        return self.literal(variables)
-
-    def when(self, variables: Variables) -> str:
-        literals = [self.literal(variables) for _ in range(self.rng.randint(1, 2))]
-        return f"(when {self.condition(variables, 1)} (and {' '.join(literals)}))"
-
-    def literal(self, variables: Variables) -> str:
-        atom = self.atom(variables, PREDICATES)
-        return atom if self.rng.random() < 0.55 else f"(not {atom})"
-
-
-def all_atoms(predicates: dict[str, tuple[str, ...]]) -> list[str]:
-    return [
-        f"({' '.join([name, *row])})"
-        for name, types in predicates.items()
-        for row in itertools.product(*map(objects_of, types))
-    ]
+    def comparable(self, variables: Variables) -> list[tuple[str, str]]:
+        pairs = itertools.combinations(variables, 2)
+        return [(v, w) for v, w in pairs if variables[v] == variables[w]]
 
 
 @dataclass
@@ -142,41 +68,37 @@ class RandomTask:
     steps: list[str]  # all ground actions
 
     def problem(self, goal: str | None = None) -> str:
-        declared = declarations({o: own for o, own in OBJECTS.items() if o not in CONSTANTS})
+        extra = declared({o: (own,) for o, own in OBJECTS.items() if o not in CONSTANTS})
         return (
-            f"(define (problem p) (:domain random) (:objects {declared})\n  (:init {self.init})\n"
+            f"(define (problem p) (:domain random) (:objects {extra})\n  (:init {self.init})\n"
             f"  (:goal {goal or self.goal})\n  {self.metric})"
         )
 
 
 def random_task(rng: random.Random, *, derived: bool) -> RandomTask:
     predicates = PREDICATES | (DERIVED if derived else {})
-    draw = Draw(rng, predicates, CONSTANTS, simple=derived)
+    draw = SingleTypes(rng, predicates, simple=derived)
     actions, steps = [], []
     for number in range(rng.randint(1, 3)):
-        parameters = {f"?p{i}": rng.choice(list(SUPERTYPES)) for i in range(rng.randint(0, 3))}
+        parameters = {f"?p{i}": draw.types() for i in range(rng.randint(0, 3))}
         conditions = [draw.condition(parameters, 3) for _ in range(rng.randint(1, 2))]
         effects = [draw.effect(parameters) for _ in range(rng.randint(1, 4))]
         cost = rng.choice(["", "(increase (total-cost) 3)", "(increase (total-cost) (toll l1))"])
         actions.append(
-            f"  (:action a{number} :parameters ({declarations(parameters)})\n"
+            f"  (:action a{number} :parameters ({declared(parameters)})\n"
             f"    :precondition (and {' '.join(conditions)})\n"
             f"    :effect (and {' '.join(effects)} {cost}))\n"
         )
-        for row in itertools.product(*(objects_of(own) for own in parameters.values())):
+        for row in itertools.product(*map(objects_of, parameters.values())):
             steps.append(f"({' '.join([f'a{number}', *row])})")
-    signatures = " ".join(
-        f"({' '.join([name, *(f'?x{i} - {t}' for i, t in enumerate(types))])})"
-        for name, types in predicates.items()
-    )
     domain = (
         "(define (domain random)\n"
         "  (:requirements :strips :typing :negative-preconditions :equality"
         " :disjunctive-preconditions :existential-preconditions :universal-preconditions"
         f" :conditional-effects :action-costs{' :derived-predicates' if derived else ''})\n"
-        "  (:types thing place - object block cup - thing)\n"
-        f"  (:constants {declarations(CONSTANTS)})\n"
-        f"  (:predicates {signatures})\n"
+        f"  (:types {HIERARCHY})\n"
+        f"  (:constants {NAMED})\n"
+        f"  (:predicates {signatures(predicates)})\n"
         "  (:functions (total-cost) - number (toll ?l - place) - number)\n"
         f"{RULES if derived else ''}{''.join(actions)})"
     )
@@ -288,7 +210,7 @@ def true_in(formula: list, atoms: set[tuple[str, ...]], env: dict[str, str]) -> 
             return not true_in(parts[0], atoms, env) or true_in(parts[1], atoms, env)
         case "exists" | "forall":
             (variable, _, own), body = parts
-            values = (true_in(body, atoms, {**env, variable: o}) for o in objects_of(own))
+            values = (true_in(body, atoms, {**env, variable: o}) for o in objects_of((own,)))
             return any(values) if head == "exists" else all(values)
     terms = [env.get(part, part) for part in parts]
     return terms[0] == terms[1] if head == "=" else (head, *terms) in atoms
@@ -305,24 +227,20 @@ def test_derived_predicates_against_their_definition(seed: int) -> None:
         "calm": "(and (calm) (flag))",
     }
     known = dict(PREDICATES)
-    rules: list[tuple[str, dict[str, str], str]] = []
+    rules: list[tuple[str, Variables, str]] = []
     for name, types in DERIVED.items():
-        head = dict(zip(("?x", "?y"), types, strict=False))
-        body = Draw(rng, dict(known), CONSTANTS).condition(head, 3)
+        head = {v: (own,) for v, own in zip(("?x", "?y"), types, strict=False)}
+        body = SingleTypes(rng, dict(known)).condition(head, 3)
         rules.append((name, head, f"(or {body} {recursion[name]})"))
         known[name] = types
-    parameters = {"?p": "thing", "?q": "block"}
-    effects = Draw(rng, known, CONSTANTS)
+    parameters = {"?p": ("thing",), "?q": ("block",)}
+    effects = SingleTypes(rng, known)
     effect = f"(and {' '.join(effects.effect(parameters) for _ in range(3))})"
-    signatures = " ".join(
-        f"({' '.join([name, *(f'?x{i} - {t}' for i, t in enumerate(types))])})"
-        for name, types in known.items()
-    )
     domain = (
-        "(define (domain random) (:types thing place - object block cup - thing)\n"
-        f"  (:constants {declarations(CONSTANTS)})\n  (:predicates {signatures})\n"
-        + "".join(f"  (:derived ({n} {declarations(h)}) {body})\n" for n, h, body in rules)
-        + f"  (:action act :parameters ({declarations(parameters)})\n"
+        f"(define (domain random) (:types {HIERARCHY})\n"
+        f"  (:constants {NAMED})\n  (:predicates {signatures(known)})\n"
+        + "".join(f"  (:derived ({n} {declared(h)}) {body})\n" for n, h, body in rules)
+        + f"  (:action act :parameters ({declared(parameters)})\n"
         # Always true, and makes the validator keep all derived atoms up to date.
         f"    :precondition (or (calm) (not (calm)))\n    :effect {effect}))"
     )
@@ -337,13 +255,13 @@ def test_derived_predicates_against_their_definition(seed: int) -> None:
         task = RandomTask(domain, init, f"(and {goal})", "", [])
         assert validate(domain, task.problem(), "\n".join(plan)).reason == ""
 
-        step = {"?p": rng.choice(objects_of("thing")), "?q": rng.choice(objects_of("block"))}
+        step = {name: rng.choice(objects_of(types)) for name, types in parameters.items()}
         plan.append(f"(act {step['?p']} {step['?q']})")
         state = successor(state, everything, effect, step)
 
 
 def closure(
-    state: set[tuple[str, ...]], rules: list[tuple[str, dict[str, str], str]]
+    state: set[tuple[str, ...]], rules: list[tuple[str, Variables, str]]
 ) -> set[tuple[str, ...]]:
     """The state with all derived atoms, one predicate after the other."""
     atoms = set(state)
@@ -376,7 +294,7 @@ def successor(
                 collect(parts[1], env, adds)
         elif head == "forall":
             variable, _, own = parts[0]
-            for value in objects_of(own):
+            for value in objects_of((own,)):
                 collect(parts[1], {**env, variable: value}, adds)
         else:
             changes[adds].add((head, *(env.get(part, part) for part in parts)))

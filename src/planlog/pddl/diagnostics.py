@@ -12,7 +12,7 @@ def warnings_or_error(
     found: list[tuple[_core.Severity, int, int, int, str, str]],
     failed: bool,
 ) -> tuple[Diagnostic, ...]:
-    """Return the warnings of the core's parser. Raises PddlError or UnsupportedError if it failed."""
+    """Return the parser's warnings. Raises PddlError or UnsupportedError if it failed."""
     if not found and not failed:
         return ()
     lines = content.split(b"\n")
