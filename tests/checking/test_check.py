@@ -248,132 +248,96 @@ def inspect(world: Graph, finding: Finding) -> Counterexample:
 # --- Each property violated, in the smallest way -------------------------------------------------
 
 
-def test_a_loop() -> None:
-    world = graph([(0, 1), (1, 2), (2, 1), (2, 3)], {3})
+# A graph, the verdicts on its three properties, and parts of some counterexamples. In a solvable
+# state without a derived action that leads on, optimal actions are lost as well.
+CASES = {
+    "a loop": (
+        graph([(0, 1), (1, 2), (2, 1), (2, 3)], {3}),
+        (PROVED, REFUTED, PROVED),
+        {P2: {"trace": go(0, 1), "cycle": go(1, 2, 1)}},
+    ),
+    "an action that changes nothing is a cycle": (
+        graph([(0, 1), (1, 1), (1, 2)], {2}),
+        (PROVED, REFUTED, PROVED),
+        {P2: {"trace": go(0, 1), "cycle": go(1, 1)}},
+    ),
+    "cycles after a goal do not matter": (
+        graph([(0, 1), (1, 0), (1, 2)], {1}),
+        (PROVED, PROVED, PROVED),
+        {},
+    ),
+    "a dead end is reported where it begins": (
+        graph([(0, 1), (1, 2), (1, 3), (3, 4)], {2}),
+        (REFUTED, PROVED, PROVED),
+        {P1: {"trace": go(0, 1, 3), "reason": Reason.TRAP, "optimal": (), "ending": go(3, 4)}},
+    ),
+    "a missing action": (
+        graph([(0, 1), (1, 2), (0, 3), (3, 2)], {2}, forbidden=[(3, 2)]),
+        (REFUTED, PROVED, REFUTED),
+        {
+            P1: {"trace": go(0, 3), "reason": Reason.NO_ACTION, "optimal": go(3, 2), "distance": 1},
+            P3: {"trace": go(0, 3)},
+        },
+    ),
+    "a region that cannot be left": (
+        graph([(0, 1), (0, 2), (2, 3), (3, 2)], {1}),
+        (REFUTED, REFUTED, PROVED),
+        {P1: {"trace": go(0, 2), "reason": Reason.TRAP, "ending": None}},
+    ),
+    "a lost optimum": (
+        graph([(0, 1), (1, 2), (2, 3), (1, 3)], {3}, forbidden=[(1, 3)]),
+        (PROVED, PROVED, REFUTED),
+        {P3: {"trace": go(0, 1), "derived": go(1, 2), "optimal": go(1, 3), "distance": 1}},
+    ),
+    "a lost optimum that the policy does not reach": (
+        graph([(0, 1), (0, 2), (2, 1)], {1}, forbidden=[(0, 2), (2, 1)]),
+        (PROVED, PROVED, REFUTED),
+        {P3: {"trace": go(0, 2), "under_policy": False}},
+    ),
+    "a lost optimum that the policy reaches is preferred to a nearer one": (
+        graph(
+            [(0, 1), (1, 2), (2, 4), (2, 3), (3, 4), (0, 5), (5, 6), (6, 7), (7, 4)],
+            {4},
+            forbidden=[(2, 4), (0, 5), (5, 6)],
+        ),
+        (PROVED, PROVED, REFUTED),
+        {P3: {"trace": go(0, 1, 2), "under_policy": True}},
+    ),
+    "a task without a plan": (
+        graph([(0, 1), (1, 0)], {2}, nodes=3),
+        (REFUTED, REFUTED, PROVED),
+        {P1: {"trace": (), "dead_end": True}},
+    ),
+    "a task that is solved at once; the third property is about all states": (
+        graph([(0, 1), (1, 2), (2, 0)], {0}, forbidden=[(1, 2)]),
+        (PROVED, PROVED, REFUTED),
+        {P3: {"trace": go(0, 1), "under_policy": False}},
+    ),
+    "the failing state that the policy reaches first, not the one that other actions do": (
+        graph(
+            [(0, 1), (1, 2), (2, 3), (3, 4), (0, 4), (1, 5), (5, 6), (3, 7)],
+            {7},
+            forbidden=[(0, 4)],
+        ),
+        (REFUTED, PROVED, PROVED),
+        {P1: {"trace": go(0, 1, 5), "ending": go(5, 6)}},
+    ),
+    "the nearest state without derived actions is the ending": (
+        graph([(0, 1), (0, 2), (2, 3), (2, 4), (4, 5)], {1}),
+        (REFUTED, PROVED, PROVED),
+        {P1: {"trace": go(0, 2), "ending": go(2, 3)}},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_small_graphs(case: str) -> None:
+    world, expected, found = CASES[case]
     report = check(POLICY, world.task)
-    assert verdicts(report) == (PROVED, REFUTED, PROVED)
-    finding = report.findings[P2]
-    example = inspect(world, finding)
-    assert (example.trace, example.cycle) == (go(0, 1), go(1, 2, 1))
-    assert finding.failing == Fraction(2, 4)
-    assert (report.fond.weak, report.fond.strong_cyclic, report.fond.strong) == (
-        PROVED,
-        PROVED,
-        REFUTED,
-    )
-
-
-def test_an_action_that_changes_nothing_is_a_cycle() -> None:
-    world = graph([(0, 1), (1, 1), (1, 2)], {2})
-    report = check(POLICY, world.task)
-    assert verdicts(report) == (PROVED, REFUTED, PROVED)
-    example = inspect(world, report.findings[P2])
-    assert (example.trace, example.cycle) == (go(0, 1), go(1, 1))
-
-
-def test_cycles_behind_a_goal_do_not_matter() -> None:
-    world = graph([(0, 1), (1, 0), (1, 2)], {1})
-    assert verdicts(check(POLICY, world.task)) == (PROVED, PROVED, PROVED)
-
-
-def test_a_dead_end() -> None:
-    world = graph([(0, 1), (1, 2), (1, 3), (3, 4)], {2})
-    report = check(POLICY, world.task)
-    assert verdicts(report) == (REFUTED, PROVED, PROVED)
-    example = inspect(world, report.findings[P1])
-    assert example.trace == go(0, 1, 3)  # it is too late here, not only at the end
-    assert (example.reason, example.dead_end, example.optimal) == (Reason.TRAP, True, ())
-    assert example.ending == go(3, 4)
-    assert report.findings[P1].failing == Fraction(2, 5)
-    assert report.unsolvable is False
-
-
-# In a solvable state without a derived action, or from which none leads to the goal, optimal
-# actions are lost as well: there the first property does not fail alone.
-
-
-def test_a_missing_action() -> None:
-    world = graph([(0, 1), (1, 2), (0, 3), (3, 2)], {2}, forbidden=[(3, 2)])
-    report = check(POLICY, world.task)
-    assert verdicts(report) == (REFUTED, PROVED, REFUTED)
-    example = inspect(world, report.findings[P1])
-    assert example.trace == go(0, 3)
-    assert (example.reason, example.dead_end) == (Reason.NO_ACTION, False)
-    assert (example.derived, example.optimal, example.distance) == ((), go(3, 2), 1)
-    assert inspect(world, report.findings[P3]).trace == go(0, 3)
-
-
-def test_a_region_that_cannot_be_left() -> None:
-    world = graph([(0, 1), (0, 2), (2, 3), (3, 2)], {1})
-    report = check(POLICY, world.task)
-    assert verdicts(report) == (REFUTED, REFUTED, PROVED)
-    example = inspect(world, report.findings[P1])
-    assert (example.trace, example.reason, example.ending) == (go(0, 2), Reason.TRAP, None)
-
-
-def test_a_lost_optimum() -> None:
-    world = graph([(0, 1), (1, 2), (2, 3), (1, 3)], {3}, forbidden=[(1, 3)])
-    report = check(POLICY, world.task)
-    assert verdicts(report) == (PROVED, PROVED, REFUTED)
-    finding = report.findings[P3]
-    example = inspect(world, finding)
-    assert (example.trace, example.under_policy) == (go(0, 1), True)
-    assert (example.derived, example.optimal, example.distance) == (go(1, 2), go(1, 3), 1)
-    assert (finding.failing, finding.failing_reached) == (Fraction(1, 3), Fraction(1, 3))
-    assert finding.failing is not None and round(finding.failing.percent) == 33
-
-
-def test_a_lost_optimum_that_executions_do_not_meet() -> None:
-    world = graph([(0, 1), (0, 2), (2, 1)], {1}, forbidden=[(0, 2), (2, 1)])
-    finding = check(POLICY, world.task).findings[P3]
-    example = inspect(world, finding)
-    assert (example.trace, example.under_policy) == (go(0, 2), False)
-    assert (finding.failing, finding.failing_reached) == (Fraction(1, 2), Fraction(0, 1))
-
-
-def test_an_example_that_executions_meet_is_preferred() -> None:
-    """Though other actions lead to another one in fewer steps."""
-    world = graph(
-        [(0, 1), (1, 2), (2, 4), (2, 3), (3, 4), (0, 5), (5, 6), (6, 7), (7, 4)],
-        {4},
-        forbidden=[(2, 4), (0, 5), (5, 6)],
-    )
-    assert world.failing[P3] == {2, 5}
-    example = inspect(world, check(POLICY, world.task).findings[P3])
-    assert (example.trace, example.under_policy) == (go(0, 1, 2), True)
-
-
-def test_a_task_without_a_plan() -> None:
-    world = graph([(0, 1), (1, 0)], {2}, nodes=3)
-    report = check(POLICY, world.task)
-    assert verdicts(report) == (REFUTED, REFUTED, PROVED)
-    assert report.unsolvable is True
-    assert report.solvable == 0
-    assert report.fond.weak is REFUTED
-    assert inspect(world, report.findings[P1]).trace == ()
-
-
-def test_a_task_that_is_solved_at_once() -> None:
-    report = check(POLICY, graph([(0, 1), (1, 2), (2, 0)], {0}, forbidden=[(1, 2)]).task)
-    assert verdicts(report) == (PROVED, PROVED, REFUTED)  # the third is about all states
-    assert report.reached == 1
-    example = report.findings[P3].counterexample
-    assert example is not None and example.trace == go(0, 1) and not example.under_policy
-
-
-def test_the_nearest_example_is_the_one_that_the_policy_reaches_first() -> None:
-    """Not the one that other actions reach first: node 4."""
-    edges = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 4), (1, 5), (5, 6), (3, 7)]
-    world = graph(edges, {7}, forbidden=[(0, 4)])
-    assert world.failing[P1] == {4, 5, 6}
-    example = inspect(world, check(POLICY, world.task).findings[P1])
-    assert (example.trace, example.ending) == (go(0, 1, 5), go(5, 6))
-
-
-def test_the_nearest_end_is_told() -> None:
-    world = graph([(0, 1), (0, 2), (2, 3), (2, 4), (4, 5)], {1})
-    example = inspect(world, check(POLICY, world.task).findings[P1])
-    assert (example.trace, example.ending) == (go(0, 2), go(2, 3))
+    assert verdicts(report) == expected
+    for property, parts in found.items():
+        example = inspect(world, report.findings[property])
+        assert {name: getattr(example, name) for name in parts} == parts
 
 
 def test_a_way_outside_of_what_was_explored_may_be_shorter() -> None:
