@@ -237,20 +237,23 @@ def test_no_descriptors_but_the_three(tmp_path: Path) -> None:
 
 def test_end_when_asked(family: Family) -> None:
     usage = run(
-        family.argv(WORST), Limits(), env=family.env, keep_on=lambda: family.started() < size(WORST)
+        family.argv(WORST),
+        Limits(),
+        env=family.env,
+        is_cancelled=lambda: family.started() == size(WORST),
     )
     assert family.alive() == []
-    assert usage.stopped is Stop.ASKED
+    assert usage.stopped is Stop.CANCELLED
 
 
 def test_end_by_an_exception(family: Family) -> None:
-    def keep_on() -> bool:
+    def is_cancelled() -> bool:
         if family.started() == size(WORST):
             raise ZeroDivisionError
-        return True
+        return False
 
     with pytest.raises(ZeroDivisionError):
-        run(family.argv(WORST), Limits(), env=family.env, keep_on=keep_on)
+        run(family.argv(WORST), Limits(), env=family.env, is_cancelled=is_cancelled)
     assert family.alive() == []
 
 
@@ -289,15 +292,15 @@ def test_end_of_the_caller(family: Family, number: signal.Signals, tmp_path: Pat
 def test_killed_supervisor(family: Family) -> None:
     spec = {"children": [{"leaves": "group"}]}
 
-    def keep_on() -> bool:
+    def is_cancelled() -> bool:
         if family.started() == size(spec):
             leader = min(family.alive())
             if Path(f"/proc/{leader}/cmdline").read_bytes().find(b"process_limits.py") >= 0:
                 os.kill(leader, signal.SIGKILL)
-        return True
+        return False
 
     with pytest.raises(ChildProcessError, match="supervisor"):
-        run(family.argv(spec), Limits(seconds=20), env=family.env, keep_on=keep_on)
+        run(family.argv(spec), Limits(seconds=20), env=family.env, is_cancelled=is_cancelled)
     wait_for(lambda: family.alive() == [])
 
 
@@ -348,11 +351,11 @@ def test_watch_finds_orphans_by_their_session(family: Family) -> None:
 
 
 def test_watch_ends_when_asked_or_by_an_exception(family: Family) -> None:
-    usage = watched(family, SEEN, Limits(), keep_on=lambda: family.started() < size(SEEN))
-    assert usage.stopped is Stop.ASKED
+    usage = watched(family, SEEN, Limits(), is_cancelled=lambda: family.started() == size(SEEN))
+    assert usage.stopped is Stop.CANCELLED
     assert family.alive() == []
     with pytest.raises(ZeroDivisionError):
-        watched(family, {}, Limits(), keep_on=lambda: bool(1 // (1 - family.started() // 6)))
+        watched(family, {}, Limits(), is_cancelled=lambda: 1 // (1 - family.started() // 6) > 1)
     assert family.alive() == []
 
 

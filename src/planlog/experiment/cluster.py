@@ -1,4 +1,4 @@
-"""Workers on other machines: the same jobs, distributed by the scheduler of a Dask cluster."""
+"""Workers on other machines: a Dask scheduler distributes the jobs."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from os import getpid
 from pathlib import Path
 
 from planlog.errors import PlanlogError
 from planlog.experiment.worker_pool import WorkerPool
 
-# A job is retried so often when the machine that runs it is lost.
-RETRIES = 3
+RETRIES = 3  # of a job whose machine is lost
 
 
 class ClusterError(PlanlogError):
-    """A cluster that cannot be used."""
+    """A cluster that is unreachable, or Dask is not installed."""
 
 
 @dataclass(frozen=True)
 class ClusterWorkers:
-    """The workers of a Dask scheduler; all of them see the results folder under the same path."""
+    """The workers of a Dask scheduler; all see the results folder under the same path."""
 
     folder: Path
     number: int
@@ -33,14 +33,14 @@ class ClusterWorkers:
 
 
 @cache
-def _pool(folder: str) -> WorkerPool:
-    """Return the worker pool of this process, which belongs to the cluster and stays."""
+def _pool(folder: str, process: int) -> WorkerPool:
+    """Return the worker pool of a Dask worker; a fork of it needs a pool of its own."""
     return WorkerPool(Path(folder))
 
 
 def _perform(job: str, folder: str) -> str:
-    """Do a job; Dask calls this on one of its machines."""
-    return _pool(folder).perform(job)
+    """Execute a job; Dask calls this on one of its machines."""
+    return _pool(folder, getpid()).perform(job)
 
 
 @contextmanager
@@ -62,4 +62,4 @@ def cluster_workers(
         try:
             yield ClusterWorkers(folder, sum(threads.values()), executor)
         finally:
-            executor.shutdown(wait=False)  # the results of other jobs are not wanted any more
+            executor.shutdown(wait=False)  # nobody waits for the remaining jobs

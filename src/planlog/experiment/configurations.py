@@ -28,8 +28,13 @@ class Configuration(ABC):
 
     @property
     def time_limit(self) -> float | None:
-        """Seconds for a run, if the configuration itself limits them."""
+        """Seconds of a run, if the configuration itself limits them."""
         return None
+
+    @property
+    def improves(self) -> bool:
+        """Whether a run searches for better plans until its time limit, in our own process."""
+        return False
 
     def describe(self) -> dict[str, Any]:
         """Return a description for records that `configuration_of` turns back."""
@@ -63,15 +68,18 @@ class PolicyConfiguration(Configuration):
         return self.seconds
 
     @property
+    def improves(self) -> bool:
+        return self.seconds is not None
+
+    @property
     def alone(self) -> Self:
-        """The policy, with its plans left as they are."""
+        """The same policy with its plans unchanged."""
         return replace(self, eliminate=False, seconds=None)
 
     def describe(self) -> dict[str, Any]:
-        # Only what is done to plans is told, so that a policy alone is the same run as ever.
-        unused = {"eliminate": self.eliminate, "seconds": self.seconds is not None}
-        values = super().describe()
-        return {key: value for key, value in values.items() if unused.get(key, True)}
+        # The ids of runs of a policy alone stay those from before these two fields existed.
+        unset = [name for name in ("eliminate", "seconds") if not getattr(self, name)]
+        return {key: value for key, value in super().describe().items() if key not in unset}
 
 
 @dataclass(frozen=True)
@@ -83,7 +91,7 @@ class Rules(PolicyConfiguration):
 
     @property
     def family(self) -> Family:
-        return Family.SEARCH if self.eliminate or self.seconds is not None else Family.RULES
+        return Family.SEARCH if self.eliminate or self.improves else Family.RULES
 
 
 @dataclass(frozen=True)

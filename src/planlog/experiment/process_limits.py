@@ -51,7 +51,7 @@ class Stop(Enum):
 
     TIME = "time limit"
     MEMORY = "memory limit"
-    ASKED = "asked to"
+    CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ def run(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     stdout: IO[bytes] | None = None,
-    keep_on: Callable[[], bool] | None = None,
+    is_cancelled: Callable[[], bool] | None = None,
 ) -> Usage:
-    """Run a program until it ends, reaches a limit, or `keep_on()` turns False.
+    """Run a program until it ends, reaches a limit, or `is_cancelled()` returns True.
 
     Both output streams go to `stdout` (None: nowhere), and there is no input. When this returns
     or raises, be it a KeyboardInterrupt, nothing that the program has started is alive. If this
@@ -104,10 +104,10 @@ def run(
         finally:
             os.close(write_end)
         try:
-            while keep_on and not select.select([report], [], [], INTERVAL)[0]:
-                if not keep_on():
+            while is_cancelled and not select.select([report], [], [], INTERVAL)[0]:
+                if is_cancelled():
                     process.terminate()
-                    keep_on = None
+                    is_cancelled = None
             text = report.read()
         except BaseException:
             process.terminate()
@@ -123,18 +123,18 @@ def run(
     return Usage(**values | {"stopped": values["stopped"] and Stop(values["stopped"])})
 
 
-def watch(pid: int, limits: Limits, *, keep_on: Callable[[], bool] | None = None) -> Usage:
+def watch(pid: int, limits: Limits, *, is_cancelled: Callable[[], bool] | None = None) -> Usage:
     """Wait for a child that leads a session of its own; end it with all its descendants when a
-    limit is reached, or `keep_on()` turns False, or the waiting itself ends by an exception.
+    limit is reached, or `is_cancelled()` returns True, or waiting ends with an exception.
 
     The limits count from this call. What is left of its descendants when the child ends is
     killed. A process is missed only if it left the session, and its parent ended, between two
     looks at the tree; below `run` none is.
     """
-    return _watch(pid, _Tree(pid), limits, keep_on)
+    return _watch(pid, _Tree(pid), limits, is_cancelled)
 
 
-def _watch(pid: int, tree: _Tree, limits: Limits, keep_on: Callable[[], bool] | None) -> Usage:
+def _watch(pid: int, tree: _Tree, limits: Limits, is_cancelled: Callable[[], bool] | None) -> Usage:
     started, start = time.time(), time.monotonic()
     deadline = None if limits.seconds is None else start + limits.seconds
     stopped = None
@@ -147,13 +147,13 @@ def _watch(pid: int, tree: _Tree, limits: Limits, keep_on: Callable[[], bool] | 
                     stopped = Stop.MEMORY
                 elif deadline is not None and now >= deadline:
                     stopped = Stop.TIME
-                elif keep_on and not keep_on():
-                    stopped = Stop.ASKED
+                elif is_cancelled and is_cancelled():
+                    stopped = Stop.CANCELLED
                 left = INTERVAL if deadline is None else min(INTERVAL, deadline - now)
                 if stopped or ended_within(left):
                     break
         # What is over its memory limit might take more of it, so there is no grace.
-        if stopped in (Stop.TIME, Stop.ASKED):
+        if stopped in (Stop.TIME, Stop.CANCELLED):
             _terminate(tree)
     finally:
         _kill(tree)
@@ -365,7 +365,7 @@ def _supervise(report: int, caller: int, limits: Limits, argv: list[str]) -> Non
         answer = {"error": error.errno}
     else:
         tree = _Tree(os.getpid() if _HAS_PROC else pid)
-        usage = _watch(pid, tree, limits, lambda: not asked and os.getppid() == caller)
+        usage = _watch(pid, tree, limits, lambda: asked or os.getppid() != caller)
         # Whatever there was is this process's child by now, or will be in a moment. Waiting for
         # all of them makes sure that none is left, and lets the system add up their times.
         with contextlib.suppress(ChildProcessError):
@@ -383,8 +383,14 @@ def _supervise(report: int, caller: int, limits: Limits, argv: list[str]) -> Non
         os.write(report, json.dumps(answer).encode())
 
 
+def own_usage() -> tuple[float, int]:
+    """Return the CPU seconds and the peak resident bytes of this process up to now."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime, _own_peak()
+
+
 def _own_peak() -> int:
-    """Most bytes that this program has held, without what its process held as another program."""
+    """Return the peak resident bytes of this program, without those before its `exec`."""
     try:
         with open("/proc/self/status", "rb") as file:  # noqa: PTH123 (as above)
             for line in file:
