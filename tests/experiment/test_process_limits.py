@@ -319,10 +319,10 @@ def watched(family: Family, spec: dict[str, Any], limits: Limits, **arguments: A
     return watch(pid, limits, **arguments)
 
 
-@pytest.mark.parametrize("tells_children", [True, False])
-def test_watch(family: Family, tells_children: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("lists_children", [True, False])
+def test_watch(family: Family, lists_children: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With and without the system's lists of children."""
-    monkeypatch.setattr(process_limits, "_TELLS_CHILDREN", tells_children)
+    monkeypatch.setattr(process_limits, "_LISTS_CHILDREN", lists_children)
     usage = watched(family, SEEN, Limits(seconds=1.5))
     assert family.started() == size(SEEN)
     assert family.alive() == []

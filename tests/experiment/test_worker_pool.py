@@ -16,7 +16,7 @@ from planlog.experiment.configurations import Rules
 from planlog.experiment.jobs import Job, plan_jobs
 from planlog.experiment.process_limits import Limits
 from planlog.experiment.records import RECORDS, Record, Status
-from planlog.experiment.worker_pool import LocalWorkers, WorkerGone, WorkerPool
+from planlog.experiment.worker_pool import WorkerGone, WorkerPool, local_workers
 
 LIMITS = Limits(seconds=20.0, memory=2**31)
 
@@ -38,9 +38,9 @@ def job(tmp_path: Path) -> Iterator[Job]:
 
 
 def test_leaving_one_pool_does_not_end_the_workers_of_another(job: Job, tmp_path: Path) -> None:
-    with LocalWorkers(tmp_path, 1) as outer:
+    with local_workers(tmp_path, 1) as outer:
         first = outer.submit(job.to_json()).result(timeout=60)
-        with LocalWorkers(tmp_path, 1) as inner:
+        with local_workers(tmp_path, 1) as inner:
             inner.submit(job.to_json()).result(timeout=60)
         second = outer.submit(job.to_json()).result(timeout=60)
     for line in (first, second):

@@ -30,7 +30,8 @@ class Size:
 
     def in_split(self, split: str, count: int) -> list[int]:
         """Return the size of each of `count` tasks."""
-        return linear(*getattr(self, split), count)
+        first, last = getattr(self, split)
+        return linear(first, last, count)
 
 
 def linear(first: int, last: int, count: int) -> list[int]:

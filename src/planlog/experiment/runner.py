@@ -6,23 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Protocol
 
 from planlog.experiment.jobs import Job, is_done
 from planlog.experiment.records import RECORDS, Record, Status, append_line, timestamp
+from planlog.experiment.worker_pool import Workers
 
 OnRecord = Callable[[Job, Record], None]
-
-
-class Workers(Protocol):
-    """Workers that execute a number of jobs in parallel."""
-
-    @property
-    def number(self) -> int: ...
-
-    def submit(self, job: str) -> Future[str]:
-        """Execute a job, given as a line of JSON; the result is the line of its record."""
-        ...
 
 
 def run(

@@ -1,4 +1,4 @@
-"""Worker processes on this machine; each serves one thread."""
+"""Worker processes on this machine, one for each thread that submits jobs."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-ATTEMPTS = 2  # of a job whose worker dies
+ATTEMPTS = 2  # for a job whose worker dies
 
-# Every run uses one processor.
+# Every job uses one processor.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -36,8 +36,7 @@ class _WorkerProcess:
         )
 
     def perform(self, job: str) -> str:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
+        assert self._process.stdin is not None and self._process.stdout is not None
         with suppress(OSError):
             self._process.stdin.write(job + "\n")
             self._process.stdin.flush()
@@ -99,26 +98,22 @@ class WorkerPool:
             worker.close()
 
 
-class LocalWorkers:
-    """A number of workers on this machine; leaving the context ends them and their jobs."""
+@dataclass(frozen=True)
+class Workers:
+    """A number of workers; `submit` takes a job and returns its record, both as lines of JSON."""
 
-    def __init__(self, folder: Path, number: int) -> None:
-        self.number = number
-        self._pool = WorkerPool(folder)
-        self._threads = ThreadPoolExecutor(number, thread_name_prefix="worker")
+    number: int
+    submit: Callable[[str], Future[str]]
 
-    def submit(self, job: str) -> Future[str]:
-        return self._threads.submit(self._pool.perform, job)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self._pool.close()
-        self._threads.shutdown()
+@contextmanager
+def local_workers(folder: Path, number: int) -> Iterator[Workers]:
+    """Start workers on this machine; leaving the context ends them and their jobs."""
+    pool = WorkerPool(folder)
+    threads = ThreadPoolExecutor(number, thread_name_prefix="worker")
+    try:
+        yield Workers(number, lambda job: threads.submit(pool.perform, job))
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+        pool.close()
+        threads.shutdown()

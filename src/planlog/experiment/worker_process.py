@@ -1,12 +1,11 @@
-"""A worker process: execute jobs one after the other, each in a process of its own.
+"""A worker process, which executes jobs one after the other, each in its own process.
 
     python -m planlog.experiment.worker_process RESULTS
 
-Jobs are lines on the standard input. Each is executed in a fork of this process, so that modules
-are loaded once; a fork that exceeds its limits is killed with all its children. The fork turns
-the record into a line of JSON. This line is appended to a file that only this worker writes, and
-is then the answer on the standard output. A worker ends with its input, or after a minute without
-jobs.
+Jobs are lines on standard input. Each is executed in a fork of this process, so that modules are
+imported once; a fork that exceeds its limits is killed with all its children. The fork serialises
+the record to a line of JSON. The worker appends this line to a file that no other process writes,
+and prints it on standard output. It exits at the end of its input, or after a minute without jobs.
 """
 
 from __future__ import annotations
@@ -38,20 +37,20 @@ from planlog.experiment.process_limits import (
 from planlog.experiment.records import RECORDS, Record, Status, append_line, timestamp
 
 IDLE_SECONDS = 60.0
-# A job that keeps its limits itself reports more than one that is killed.
+# A job that ends at its limits by itself can report more than one that is killed.
 GRACE_SECONDS = 5.0
 GRACE_MEMORY = 256 * 1024**2
-GRACE_SECONDS_FOR_PLANS = 60.0  # all plans of a search are validated after its time limit
+GRACE_SECONDS_FOR_PLANS = 60.0  # to validate all plans of a local search
 
 
 class _Cancelled(Exception):
-    """Nobody waits for the record."""
+    """The caller no longer waits for the record."""
 
 
 def main() -> int:
     folder = Path(sys.argv[1])
     name = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}.jsonl"
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides when to end
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
     while job := _next_line():
         try:
             record = run(Job.from_json(job), folder)
@@ -64,16 +63,16 @@ def main() -> int:
 
 
 def _next_line() -> bytes:
-    """Return the next job; empty if the input ends or is silent for IDLE_SECONDS."""
+    """Return the next job; empty at the end of the input, or after IDLE_SECONDS."""
     ready, _, _ = select.select([sys.stdin], [], [], IDLE_SECONDS)
     return sys.stdin.buffer.readline() if ready else b""
 
 
 def run(job: Job, folder: Path) -> str:
-    """Execute a job within its limits and return the line of its record, also if it fails."""
+    """Execute a job within its limits, and return its record as a line of JSON."""
     started = timestamp()
     with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as output:
-        gc.freeze()  # the child does not visit, and so not copy, objects that exist now
+        gc.freeze()  # otherwise collections in the child would copy the pages of all objects
         child = os.fork()
         if child == 0:
             _child(job, folder, started, answer, output)
@@ -88,7 +87,7 @@ def run(job: Job, folder: Path) -> str:
 
 
 def _is_cancelled() -> bool:
-    """Return whether the input has ended; no job is sent while one is executed."""
+    """Return whether the input has ended; no job arrives while another is executed."""
     return bool(select.select([sys.stdin], [], [], 0)[0])
 
 
@@ -102,7 +101,7 @@ def _with_grace(job: Job) -> Limits:
 
 
 def _child(job: Job, folder: Path, started: str, answer: IO[bytes], output: IO[bytes]) -> None:
-    """Execute the job, write the line of its record, and exit."""
+    """Execute the job, write its record, and exit."""
     code = 1
     try:
         die_with_parent()
@@ -136,7 +135,7 @@ def _child(job: Job, folder: Path, started: str, answer: IO[bytes], output: IO[b
 
 
 def _failure(job: Job, started: str, usage: Usage, output: str) -> Record:
-    """Return the record of a job that was killed or has failed."""
+    """Return the record of a job that was killed or that failed."""
     status, message = Status.FAILED, output.strip()[-2000:]
     if usage.stopped in (Stop.TIME, Stop.MEMORY):
         status, message = Status(usage.stopped.value), "stopped from outside"
