@@ -1,4 +1,4 @@
-"""`planlog experiment`: nothing is lost, nothing is done twice, and failures are results too."""
+"""`planlog experiment`: records survive kills, no run is repeated, and failures are records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,14 +21,14 @@ from planlog import domains
 from planlog.cli import main
 from planlog.experiment import suite
 from planlog.experiment.configurations import Learned, Rules, Shipped
-from planlog.experiment.jobs import is_done, plan_jobs
+from planlog.experiment.jobs import Job, is_done, plan_jobs
 from planlog.experiment.process_limits import Limits
 from planlog.experiment.records import (
     Family,
     Record,
-    RecordFile,
     ResultsError,
     Status,
+    append_line,
     read_records,
 )
 from planlog.network.model_file import Model
@@ -40,21 +39,35 @@ from support.marked_processes import MARK, alive
 from support.waiting import wait_until
 
 
+def write_tasks(place: Path, split: str, seed: int, count: int, **sizes: int) -> Path:
+    """Write tasks of the domain that the folder is named after, in the layout of the IPC."""
+    (place / split).mkdir(parents=True)
+    for file, text in domains.generate(place.name, seed=seed, count=count, sizes=sizes):
+        (place / split / file).write_text(text)
+    shutil.copy(domains.path(place.name) / "domain.pddl", place)
+    return place
+
+
 @pytest.fixture(scope="module")
 def ipc(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two domains in the way of the IPC, with tasks that take no time."""
+    """Two domains with small tasks."""
     folder = tmp_path_factory.mktemp("ipc")
-    sizes = {"blocksworld": {"blocks": 4}, "ferry": {"cars": 3, "locations": 3}}
-    for name, size in sizes.items():
-        place = folder / name
-        for split, seed, number in (("training", 1, 2), ("testing_easy", 2, 3)):
-            (place / split).mkdir(parents=True)
-            for file, text in domains.generate(name, seed=seed, count=number, sizes=size):
-                (place / split / file).write_text(text)
-        shutil.copy(domains.path(name) / "domain.pddl", place)
+    for split, seed, count in (("training", 1, 2), ("testing_easy", 2, 3)):
+        write_tasks(folder / "blocksworld", split, seed, count, blocks=4)
+        write_tasks(folder / "ferry", split, seed, count, cars=3, locations=3)
     return folder
 
 
+@pytest.fixture
+def endless(ipc: Path, tmp_path: Path) -> Path:
+    """Ferry tasks with a policy that never reaches a goal."""
+    place = tmp_path / "ipc" / "ferry"
+    shutil.copytree(ipc / "ferry", place)
+    (place / "policy.dl").write_text("sail(A, B) :- location(A), location(B).\n")
+    return place
+
+
+POLICIES = ("--layers", "none", "--planners", "none")  # no training and no planner
 QUICK = ("--layers", "1", "--widths", "2", "--settings", "default", "--planners", "none")
 
 
@@ -63,12 +76,12 @@ def experiment(*arguments: str | Path) -> int:
 
 
 def lines(folder: Path) -> list[dict]:
-    """Every record on the disk, also those that are there twice."""
+    """Return all stored records, including repeated ones."""
     files = sorted((folder / "records").glob("*.jsonl"))
     return [json.loads(line) for file in files for line in file.read_text().splitlines()]
 
 
-# --- The whole way -----------------------------------------------------------------------
+# --- Whole experiments -----------------------------------------------------------------------
 
 
 def test_all_runs_are_done_and_recorded(ipc: Path, tmp_path: Path, capfd) -> None:
@@ -78,16 +91,14 @@ def test_all_runs_are_done_and_recorded(ipc: Path, tmp_path: Path, capfd) -> Non
     )  # fmt: skip
     answer = json.loads(capfd.readouterr().out)
     assert code == 0
-    # For each domain: a training, its runs, the rules' and the exact method's.
+    # Each domain: a training, and three runs each of the model, the rules and the exact method.
     assert answer["runs"] == 2 * (1 + 3 + 3 + 3)
     assert answer["outcomes"] == {"solved": 18, "trained": 2}
     records = list(read_records(tmp_path))
     assert len({record.run for record in records}) == answer["runs"]
     for record in records:
-        assert record.seconds > 0
-        assert record.cpu_seconds > 0
-        assert record.memory > 1_000_000
-        assert record.started
+        assert record.seconds > 0 and record.cpu_seconds > 0
+        assert record.memory > 1_000_000 and record.started
         assert record.details["versions"]["planlog"]
         assert len(record.details["hashes"]["domain"]) == 64
         if record.status is Status.TRAINED:
@@ -100,13 +111,8 @@ def test_all_runs_are_done_and_recorded(ipc: Path, tmp_path: Path, capfd) -> Non
         assert record.objects == {"blocksworld": 4, "ferry": 6}[record.domain]
         assert [cost for cost, _ in record.plans] == [record.cost]
         seed = "" if record.seed is None else f"-{record.seed}"
-        plan = (
-            tmp_path
-            / "plans"
-            / record.domain
-            / "easy"
-            / f"{record.task}-{record.planner}{seed}.plan"
-        )
+        plans = tmp_path / "plans" / record.domain / "easy"
+        plan = plans / f"{record.task}-{record.planner}{seed}.plan"
         task = ipc / record.domain / "testing_easy" / f"{record.task}.pddl"
         assert validate_files(ipc / record.domain / "domain.pddl", task, plan).cost == record.cost
     optimal = {(r.domain, r.task): r.length for r in records if r.optimal}
@@ -116,12 +122,13 @@ def test_all_runs_are_done_and_recorded(ipc: Path, tmp_path: Path, capfd) -> Non
 
 
 def test_generated_tasks_are_kept_and_compared(tmp_path: Path, capfd) -> None:
-    arguments = ("-o", tmp_path, "--domains", "ferry", "--layers", "none", "--planners", "none",
-                 "--splits", "easy", "--count", "2", "--seeds", "1")  # fmt: skip
+    arguments = ("-o", tmp_path, "--domains", "ferry", *POLICIES, "--splits", "easy",
+                 "--count", "2", "--seeds", "1")  # fmt: skip
+    task = tmp_path / "tasks" / "ferry" / "easy" / "p02.pddl"
     assert experiment(*arguments) == 0
-    first = (tmp_path / "tasks" / "ferry" / "easy" / "p02.pddl").read_text()
+    first = task.read_text()
     assert experiment(*arguments) == 0
-    assert (tmp_path / "tasks" / "ferry" / "easy" / "p02.pddl").read_text() == first
+    assert task.read_text() == first
     assert "0 of them now" in capfd.readouterr().out
     assert len(lines(tmp_path)) == 2
     assert experiment(*arguments, "--task-seed", "1") == 31
@@ -129,9 +136,9 @@ def test_generated_tasks_are_kept_and_compared(tmp_path: Path, capfd) -> None:
 
 
 def test_more_can_be_added(ipc: Path, tmp_path: Path, capfd) -> None:
-    shared = ("--tasks", ipc, "-o", tmp_path, "--domains", "ferry", "--planners", "none")
-    assert experiment(*shared, "--layers", "none", "--seeds", "1") == 0
-    assert experiment(*shared, "--layers", "none", "--seeds", "3", "--shipped") == 0
+    shared = ("--tasks", ipc, "-o", tmp_path, "--domains", "ferry", *POLICIES)
+    assert experiment(*shared, "--seeds", "1") == 0
+    assert experiment(*shared, "--seeds", "3", "--shipped") == 0
     counts = Counter((record["planner"], record.get("seed")) for record in lines(tmp_path))
     assert counts == {("rules", 0): 3, ("rules", 1): 3, ("rules", 2): 3, ("shipped", None): 3}
     commands = json.loads((tmp_path / "experiment.json").read_text())["commands"]
@@ -167,16 +174,11 @@ def test_settings_with_values_of_their_own(ipc: Path, tmp_path: Path) -> None:
 
 
 def test_redundant_actions_are_eliminated(tmp_path: Path) -> None:
-    place = tmp_path / "ipc" / "rover"
-    (place / "testing_easy").mkdir(parents=True)
-    shutil.copy(domains.path("rover") / "domain.pddl", place)
     sizes = {"rovers": 2, "waypoints": 6, "cameras": 6, "objectives": 6}
-    for file, text in domains.generate("rover", seed=1, count=2, sizes=sizes):
-        (place / "testing_easy" / file).write_text(text)
+    place = write_tasks(tmp_path / "rover", "testing_easy", 1, 2, **sizes)
     out = tmp_path / "out"
-    arguments = ("--tasks", place, "-o", out, "--layers", "none", "--planners", "none",
-                 "--seeds", "2", "--shipped", "--eliminate")  # fmt: skip
-    assert experiment(*arguments) == 0
+    arguments = ("--tasks", place, "-o", out, *POLICIES, "--seeds", "2")
+    assert experiment(*arguments, "--shipped", "--eliminate") == 0
     records = {(r.planner, r.task, r.seed): r for r in read_records(out)}
     assert Counter(planner for planner, _, _ in records) == {
         "rules": 4, "rules-eliminated": 4, "shipped": 2, "shipped-eliminated": 2
@@ -186,8 +188,7 @@ def test_redundant_actions_are_eliminated(tmp_path: Path) -> None:
         for (planner, task, seed), record in records.items()
         if planner.endswith("-eliminated")
     ]
-    assert min(saved) >= 0
-    assert max(saved) > 0
+    assert min(saved) >= 0 and max(saved) > 0
     labels = {p.name: planner_label(p) for p in compare(records.values()).planners}
     assert labels == {
         "rules": "rules alone",
@@ -198,15 +199,10 @@ def test_redundant_actions_are_eliminated(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_plans_are_improved_for_a_while(tmp_path: Path) -> None:
-    place = tmp_path / "ipc" / "blocksworld"
-    (place / "testing_easy").mkdir(parents=True)
-    shutil.copy(domains.path("blocksworld") / "domain.pddl", place)
-    for file, text in domains.generate("blocksworld", seed=3, count=2, sizes={"blocks": 12}):
-        (place / "testing_easy" / file).write_text(text)
+def test_plans_are_improved_until_the_time_limit(tmp_path: Path) -> None:
+    place = write_tasks(tmp_path / "blocksworld", "testing_easy", 3, 2, blocks=12)
     out = tmp_path / "out"
-    arguments = ("--tasks", place, "-o", out, "--layers", "none", "--planners", "none",
-                 "--seeds", "2", "--shipped")  # fmt: skip
+    arguments = ("--tasks", place, "-o", out, *POLICIES, "--seeds", "2", "--shipped")
     improving = ("--improve", "0.5", "--improve-rules", "--keep-plans")
     assert experiment(*arguments, *improving) == 0
     records = {(r.planner, r.task, r.seed): r for r in read_records(out)}
@@ -219,7 +215,7 @@ def test_plans_are_improved_for_a_while(tmp_path: Path) -> None:
             continue
         first = records[planner.removesuffix("-0.5s"), task, seed]
         costs, times = zip(*record.plans, strict=True)
-        # A search with a model begins with a plan of the rules.
+        # A search with a model starts with a plan of the rules.
         assert costs[0] == first.cost or (planner.startswith("shipped") and costs[-1] <= first.cost)
         assert list(costs) == sorted(set(costs), reverse=True)
         assert list(times) == sorted(times)
@@ -237,7 +233,7 @@ def test_plans_are_improved_for_a_while(tmp_path: Path) -> None:
         assert report.valid and report.cost == record.cost
         improved += len(costs) > 1
     assert improved >= 3
-    # The time is part of what is run.
+    # Another time limit is another run.
     before = len(lines(out))
     assert experiment(*arguments, *improving) == 0
     assert len(lines(out)) == before
@@ -255,14 +251,14 @@ def test_a_run_that_fails_is_a_record(ipc: Path, tmp_path: Path, capfd) -> None:
     good = task.read_text()
     task.write_text(good.replace("(:init", "(:init (no-such-thing)"))
     out = tmp_path / "out"
-    arguments = ("--tasks", broken, "-o", out, "--layers", "none", "--planners", "none")
+    arguments = ("--tasks", broken, "-o", out, *POLICIES)
     assert experiment(*arguments) == 12
     assert "no-such-thing" in capfd.readouterr().out
     records = {(r.task, r.seed): r for r in read_records(out)}
     assert [records["p02", seed].status for seed in range(3)] == [Status.FAILED] * 3
     assert "p02.pddl:" in records["p02", 0].message
     assert {r.status for (task, _), r in records.items() if task != "p02"} == {Status.SOLVED}
-    # A failure stays one until somebody asks; a task that has changed is another run.
+    # A failed run is repeated only on request; a task that has changed is another run.
     assert experiment(*arguments) == 12
     assert len(lines(out)) == 9
     assert experiment(*arguments, "--retry-failed") == 12
@@ -272,13 +268,9 @@ def test_a_run_that_fails_is_a_record(ipc: Path, tmp_path: Path, capfd) -> None:
 
 
 @pytest.mark.slow
-def test_limits_are_kept_and_larger_ones_try_again(ipc: Path, tmp_path: Path) -> None:
-    endless = tmp_path / "ipc" / "ferry"
-    shutil.copytree(ipc / "ferry", endless)
-    (endless / "policy.dl").write_text("sail(A, B) :- location(A), location(B).\n")
+def test_runs_are_repeated_with_larger_limits(endless: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    arguments = ("--tasks", endless, "-o", out, "--layers", "none", "--planners", "none",
-                 "--count", "1", "--seeds", "1")  # fmt: skip
+    arguments = ("--tasks", endless, "-o", out, *POLICIES, "--count", "1", "--seeds", "1")
     assert experiment(*arguments, "--time-limit", "0.5") == 0
     assert [record.status for record in read_records(out)] == [Status.TIME]
     assert experiment(*arguments, "--time-limit", "0.4") == 0
@@ -293,7 +285,7 @@ def test_limits_are_kept_and_larger_ones_try_again(ipc: Path, tmp_path: Path) ->
 
 
 def test_the_death_of_a_worker_is_a_record(ipc: Path, tmp_path: Path) -> None:
-    """A planner that kills everything above it but the experiment."""
+    """A planner kills all workers above it."""
     driver = tmp_path / "killer.py"
     driver.write_text(
         "import os, signal\n"
@@ -332,16 +324,12 @@ def test_the_death_of_a_worker_is_a_record(ipc: Path, tmp_path: Path) -> None:
         (["--splits", "huge", "--planners", "none"], 31, "huge"),
         (["--tasks", "nowhere"], 31, "nowhere"),
         (["--planners", "scorpion"], 31, "SCORPION"),
-        (
-            ["--cluster", "tcp://127.0.0.1:9", "--domains", "ferry", "--planners", "none"],
-            31,
-            "Dask",
-        ),
+        (["--cluster", "tcp://127.0.0.1:9", "--domains", "ferry", *POLICIES], 31, "Dask"),
         (["--cluster", "tcp://127.0.0.1:9", "--workers", "2"], 36, "--workers"),
         (["--improve-rules"], 36, "--improve has to say"),
     ],
 )
-def test_mistakes_are_told(
+def test_errors(
     arguments: list[str], code: int, message: str, tmp_path: Path, capfd, monkeypatch
 ) -> None:
     monkeypatch.delenv("SCORPION", raising=False)
@@ -359,8 +347,7 @@ Start = Callable[..., subprocess.Popen[bytes]]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts an experiment, all of whose processes are marked with the test's folder; whatever a
-    test that fails leaves running ends with it."""
+    """Start an experiment with marked processes, which are killed after the test."""
 
     def run(*arguments: str | Path) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "planlog", "experiment", *map(str, arguments)]
@@ -376,7 +363,6 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.mark.slow
 def test_a_kill_loses_nothing_and_repeats_nothing(ipc: Path, tmp_path: Path, start: Start) -> None:
-    """Killed again and again, with what it has written kept each time."""
     out = tmp_path / "out"
     arguments = ("--tasks", ipc / "ferry", "-o", out, *QUICK, "--seeds", "1")
     rng = random.Random(0)
@@ -384,13 +370,14 @@ def test_a_kill_loses_nothing_and_repeats_nothing(ipc: Path, tmp_path: Path, sta
     kills = 0
     for _ in range(40):
         process = start(*arguments)
-        # At some moment after the first new record; or when all is done.
-        wait_until(partial(is_further, process, out, len(before)))
+        # Some time after the first new record, or at the end.
+        old = len(before)
+        wait_until(lambda: len(lines(out)) > old or process.poll() is not None)  # noqa: B023
         time.sleep(rng.random() * 0.3)
         process.send_signal(rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
         code = process.wait()
         assert wait_until(lambda: not alive(str(tmp_path))), "something is still running"
-        now = safe_lines(out)
+        now = lines(out)
         assert all(record in now for record in before)
         before = now
         if code == 0:
@@ -404,28 +391,14 @@ def test_a_kill_loses_nothing_and_repeats_nothing(ipc: Path, tmp_path: Path, sta
     assert all(record in lines(out) for record in before)
 
 
-def is_further(process: subprocess.Popen[bytes], out: Path, records: int) -> bool:
-    return len(safe_lines(out)) > records or process.poll() is not None
-
-
-def safe_lines(folder: Path) -> list[dict]:
-    return lines(folder) if (folder / "records").exists() else []
-
-
-def test_ctrl_c_ends_everything_and_says_how_to_go_on(
-    ipc: Path, tmp_path: Path, start: Start
-) -> None:
-    endless = tmp_path / "ipc" / "ferry"
-    shutil.copytree(ipc / "ferry", endless)
-    (endless / "policy.dl").write_text("sail(A, B) :- location(A), location(B).\n")
-    out = tmp_path / "out"
-    process = start("--tasks", endless, "-o", out, "--layers", "none", "--planners", "none")
+def test_ctrl_c_ends_all_processes(endless: Path, tmp_path: Path, start: Start) -> None:
+    process = start("--tasks", endless, "-o", tmp_path / "out", *POLICIES)
     assert wait_until(lambda: len(alive(str(tmp_path))) >= 3)
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert b"goes on" in err
+    assert b"continues the experiment" in err
     assert b"Traceback" not in err
     assert wait_until(lambda: not alive(str(tmp_path)), 5)
 
@@ -437,44 +410,36 @@ def record(run: str, started: str = "", **values) -> Record:
     return Record(run, "ferry", "rules", Family.RULES, Status.SOLVED, started=started, **values)
 
 
-def test_records_are_read_as_they_were_written(tmp_path: Path) -> None:
+def test_stored_records_are_read_back(tmp_path: Path) -> None:
     written = [
         record("a", "1", split="easy", task="p01", seed=0, length=3, cost=3.0, seconds=0.25,
                plans=((4.0, 0.1), (3.0, 0.2)), details={"limits": {"seconds": None}}),
         record("b", "2", message="ünïcode\nand lines", optimal=True, lower_bound=2.0),
     ]  # fmt: skip
-    file = RecordFile(tmp_path / "records" / "w.jsonl")
     for each in written:
-        file.add(each)
-    file.close()
+        append_line(tmp_path / "records" / "w.jsonl", each.to_json())
     assert list(read_records(tmp_path)) == written
 
 
-def test_a_line_that_was_cut_off_is_no_record(tmp_path: Path) -> None:
+def test_incomplete_lines_are_skipped(tmp_path: Path) -> None:
     place = tmp_path / "records" / "w.jsonl"
-    file = RecordFile(place)
-    file.add(record("a"))
-    file.add(record("b"))
-    file.close()
+    append_line(place, record("a").to_json())
+    append_line(place, record("b").to_json())
     whole = place.read_bytes()
     for length in range(len(record("a").to_json()) + 1, len(whole)):
         place.write_bytes(whole[:length])
-        file = RecordFile(place)
-        file.add(record("c"))
-        file.close()
+        append_line(place, record("c").to_json())
         found = [each.run for each in read_records(tmp_path)]
-        assert found in (["a", "c"], ["a", "b", "c"])  # the second if only the end of line is gone
+        assert found in (["a", "c"], ["a", "b", "c"])  # all if only the newline is missing
 
 
-def test_of_two_records_of_a_run_the_later_counts(tmp_path: Path) -> None:
+def test_last_record_of_a_run_counts(tmp_path: Path) -> None:
     for name, started in (("z", "2026-01-01"), ("a", "2026-01-02")):
-        file = RecordFile(tmp_path / "records" / f"{name}.jsonl")
-        file.add(record("same", started))
-        file.close()
+        append_line(tmp_path / "records" / f"{name}.jsonl", record("same", started).to_json())
     assert [each.started for each in read_records(tmp_path)] == ["2026-01-02"]
 
 
-def test_what_is_no_record_is_told(tmp_path: Path) -> None:
+def test_errors_in_records(tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match="no results"):
         list(read_records(tmp_path))
     (tmp_path / "records").mkdir()
@@ -487,56 +452,50 @@ def test_what_is_no_record_is_told(tmp_path: Path) -> None:
 # --- Jobs --------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def jobs(ipc: Path, tmp_path: Path) -> Iterator[list]:
-    suites = suite.find(ipc, ["ferry"])
+LEARNED = Learned(1, 8, "paper")
+
+
+def plan(folder: Path, tasks: suite.Suite, *configurations, seeds: int = 1) -> list[Job]:
     limits = Limits(10.0, 1000)
-    chosen = {"ferry": [Rules(), Learned(1, 8, "paper")]}
-    yield list(
-        plan_jobs(tmp_path, suites, chosen, seeds=2, plan_limits=limits, training_limits=limits)
-    )
+    jobs = plan_jobs(folder, [tasks], {tasks.domain: configurations}, seeds=seeds,
+                     plan_limits=limits, training_limits=limits)  # fmt: skip
+    return list(jobs)
 
 
-def test_jobs_have_numbers_of_their_own(jobs: list) -> None:
+def runs(folder: Path, tasks: suite.Suite, *configurations) -> dict[tuple[str, str], str]:
+    """Return the run ids of one seed, by planner and task."""
+    jobs = plan(folder, tasks, *configurations)
+    ids = {(job.planner, job.task): job.run for job in jobs}
+    assert len(ids) == len(jobs) == len(set(ids.values()))
+    return ids
+
+
+@pytest.fixture
+def ferry(ipc: Path) -> suite.Suite:
+    [tasks] = suite.find(ipc, ["ferry"])
+    return tasks
+
+
+def test_jobs_have_unique_ids(ferry: suite.Suite, tmp_path: Path) -> None:
+    jobs = plan(tmp_path, ferry, Rules(), LEARNED, seeds=2)
     assert len({job.run for job in jobs}) == len(jobs) == 2 * 3 + 2 * (1 + 3)
     trainings = {job.run: job for job in jobs if job.trains}
     for job in jobs:
-        assert type(job).from_json(job.to_json()) == job
+        assert Job.from_json(job.to_json()) == job
         if job.planner != "rules" and not job.trains:
             assert trainings[job.after].seed == job.seed
 
 
-def test_a_moved_folder_has_the_same_runs(ipc: Path, tmp_path: Path) -> None:
-    moved = tmp_path / "moved"
-    shutil.copytree(ipc, moved)
-    limits = Limits()
-    numbers = []
-    for place in (ipc, moved):
-        suites = suite.find(place, ["ferry"])
-        jobs = plan_jobs(place, suites, {"ferry": [Rules(), Learned(1, 8, "paper")]}, seeds=1,
-                         plan_limits=limits, training_limits=limits)  # fmt: skip
-        numbers.append([job.run for job in jobs])
-    assert numbers[0] == numbers[1]
+def test_ids_do_not_depend_on_the_folder(ipc: Path, ferry: suite.Suite, tmp_path: Path) -> None:
+    shutil.copytree(ipc, tmp_path / "moved")
+    [moved] = suite.find(tmp_path / "moved", ["ferry"])
+    assert runs(ipc, ferry, Rules(), LEARNED) == runs(tmp_path / "moved", moved, Rules(), LEARNED)
 
 
-def numbers(folder: Path, tasks: suite.Suite, *configurations) -> dict[tuple[str, str], str]:
-    """The runs of one seed, by planner and task."""
-    limits = Limits(10.0, 1000)
-    jobs = plan_jobs(folder, [tasks], {tasks.domain: configurations}, seeds=1, plan_limits=limits,
-                     training_limits=limits)  # fmt: skip
-    runs = [((job.planner, job.task), job.run) for job in jobs]
-    assert len(dict(runs)) == len(runs) == len({run for _, run in runs})
-    return dict(runs)
-
-
-def test_what_is_improved_needs_no_training_of_its_own(ipc: Path, tmp_path: Path) -> None:
-    [tasks] = suite.find(ipc, ["ferry"])
-    network = Learned(1, 8, "paper")
-    greedy = numbers(tmp_path, tasks, network)
-    alone = numbers(tmp_path, tasks, replace(network, seconds=10))
-    both = numbers(
-        tmp_path, tasks, network, replace(network, seconds=10), replace(network, eliminate=True)
-    )
+def test_postprocessing_shares_the_training(ferry: suite.Suite, tmp_path: Path) -> None:
+    improved, eliminated = replace(LEARNED, seconds=10), replace(LEARNED, eliminate=True)
+    greedy, alone = (runs(tmp_path, ferry, each) for each in (LEARNED, improved))
+    both = runs(tmp_path, ferry, LEARNED, improved, eliminated)
     name = "lrnn-1-8-paper"
     assert {planner for planner, _ in both} == {name, f"{name}-10s", f"{name}-eliminated"}
     assert both.items() >= greedy.items() | alone.items()
@@ -544,29 +503,25 @@ def test_what_is_improved_needs_no_training_of_its_own(ipc: Path, tmp_path: Path
     assert len(both) == 1 + 3 * 3
 
 
-def test_another_shipped_model_is_another_run(ipc: Path, tmp_path: Path) -> None:
-    [tasks] = suite.find(ipc, ["ferry"])
-    assert tasks.model_file is not None
+def test_another_shipped_model_is_another_run(ferry: suite.Suite, tmp_path: Path) -> None:
+    assert ferry.model_file is not None
     other = tmp_path / "model.safetensors"
-    other.write_bytes(tasks.model_file.read_bytes() + b"more")
+    other.write_bytes(ferry.model_file.read_bytes() + b"more")
     chosen = (Rules(), Shipped(), Shipped(seconds=10))
-    before = numbers(tmp_path, tasks, *chosen)
-    after = numbers(tmp_path, replace(tasks, model_file=other), *chosen)
-    changed = {planner for planner, task in before if before[planner, task] != after[planner, task]}
-    assert changed == {"shipped", "shipped-10s"}
+    before = runs(tmp_path, ferry, *chosen)
+    after = runs(tmp_path, replace(ferry, model_file=other), *chosen)
+    assert {key[0] for key in before if before[key] != after[key]} == {"shipped", "shipped-10s"}
 
 
-def test_when_a_run_is_done(jobs: list, tmp_path: Path) -> None:
-    training = next(job for job in jobs if job.trains)
-    plan = jobs[0]
-    assert not is_done(plan, None, tmp_path)
-    assert is_done(plan, plan.record(Status.SOLVED), tmp_path)
-    assert is_done(plan, plan.record(Status.TIME), tmp_path)
-    assert is_done(plan, plan.record(Status.FAILED), tmp_path)
-    assert not is_done(plan, plan.record(Status.FAILED), tmp_path, retry_failed=True)
-    # The model of a training may have been thrown away.
+def test_is_done(ferry: suite.Suite, tmp_path: Path) -> None:
+    training, job, *_ = plan(tmp_path, ferry, LEARNED)
+    assert not is_done(job, None, tmp_path)
+    for status in (Status.SOLVED, Status.TIME, Status.FAILED):
+        assert is_done(job, job.record(status), tmp_path)
+    assert not is_done(job, job.record(Status.FAILED), tmp_path, retry_failed=True)
+    # A training is repeated if its model is missing.
     assert not is_done(training, training.record(Status.TRAINED), tmp_path)
-    model = tmp_path / training.files.model
+    model = tmp_path / str(training.files.model)
     model.parent.mkdir(parents=True)
     model.touch()
     assert is_done(training, training.record(Status.TRAINED), tmp_path)

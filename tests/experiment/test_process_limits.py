@@ -1,4 +1,4 @@
-"""Limits on trees of processes: whatever a program starts, nothing of it is left."""
+"""Limits on process trees: no process that a program starts survives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,18 @@ from planlog.experiment import process_limits
 from planlog.experiment.process_limits import Limits, Stop, Usage, run, watch
 from support.marked_processes import MARK, alive
 from support.profiles import examples
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 MIB = 1024 * 1024
+NO_LIMITS = Limits()
+PYTHON = (sys.executable, "-I", "-S", "-c")
+PLACE = str(Path(process_limits.__file__).parent)
 
-# A process as its JSON argument says: it may ignore SIGTERM, leave its process group or session,
-# hold memory or compute; it starts its children, and then ends at once or after some time. All
-# write a file when they have started.
+# A process that its JSON argument describes: it may ignore SIGTERM, leave its process group or
+# session, hold memory or compute; it starts its children, and ends at once or after some time.
+# Each process writes a file when it has started.
 MEMBER = """
 import json, os, signal, sys, time
 def live(spec):
@@ -36,13 +40,13 @@ def live(spec):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if spec.get("leaves") == "group":
         os.setpgid(0, 0)
-    # Who leads a group, as the first process does, cannot leave its session.
+    # The leader of a group cannot leave its session.
     if spec.get("leaves") == "session" and os.getpgrp() != os.getpid():
         os.setsid()
     for child in spec.get("children", []):
         if os.fork() == 0:
             return live(child)
-    memory = b"x" * (spec.get("mib", 0) << 20)  # only now, or the children would have it, too
+    memory = b"x" * (spec.get("mib", 0) << 20)  # after forking
     until = time.process_time() + spec.get("busy", 0)
     while time.process_time() < until:
         pass
@@ -55,7 +59,7 @@ live(json.loads(sys.argv[1]))
 
 
 class Family:
-    """Programs whose processes can be found wherever they are."""
+    """Programs whose processes have a mark in their environment."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -63,14 +67,17 @@ class Family:
         self.env = os.environ | {MARK: self.mark}
 
     def argv(self, spec: dict[str, Any]) -> list[str]:
-        return [sys.executable, "-I", "-S", "-c", MEMBER, json.dumps(spec), str(self.folder)]
+        return [*PYTHON, MEMBER, json.dumps(spec), str(self.folder)]
 
     def started(self) -> int:
         return len(list(self.folder.iterdir()))
 
     def alive(self) -> list[int]:
-        """All processes with our mark in their environment, supervisors too."""
+        """Return all marked processes, including supervisors."""
         return alive(self.mark)
+
+    def run(self, spec: dict[str, Any], limits: Limits = NO_LIMITS, **arguments: Any) -> Usage:
+        return run(self.argv(spec), limits, env=self.env, **arguments)
 
 
 @pytest.fixture
@@ -79,13 +86,6 @@ def family(tmp_path: Path) -> Iterator[Family]:
     yield made
     for pid in made.alive():
         os.kill(pid, signal.SIGKILL)
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 20) -> None:
-    over = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < over, "waited in vain"
-        time.sleep(0.01)
 
 
 def size(spec: dict[str, Any]) -> int:
@@ -110,7 +110,7 @@ families = st.recursive(
     max_leaves=4,
 )
 DAEMON = {"leaves": "session", "stubborn": True}
-# A daemon by the book: its parent leads a session, and ends.
+# Daemons whose parent leads a session and ends.
 WORST = {
     "stubborn": True,
     "children": [{"leaves": "session", "orphans": True, "children": [DAEMON, DAEMON]}, DAEMON],
@@ -120,29 +120,27 @@ WORST = {
 @examples(6)
 @given(spec=families)
 def test_nothing_survives(spec: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Ended by a limit, or by itself with others left behind."""
+    """The root is ended by a limit, or ends by itself and leaves others behind."""
     family = Family(tmp_path_factory.mktemp("family"))
-    seconds = 0.5
-    # The first process stays until all others are there, unless it is one that ends at once.
-    usage = run(family.argv(spec), Limits(seconds=seconds), env=family.env)
+    usage = family.run(spec, Limits(seconds=0.5))
     assert family.alive() == []
     if spec.get("orphans"):
         assert (usage.stopped, usage.returncode) == (None, 0)
     else:
         assert usage.stopped is Stop.TIME
         assert usage.returncode in (-signal.SIGTERM, -signal.SIGKILL)
-        assert usage.seconds >= seconds
+        assert usage.seconds >= 0.5
 
 
 def test_worst_family_at_time_limit(family: Family) -> None:
-    usage = run(family.argv(WORST), Limits(seconds=1.5), env=family.env)
+    usage = family.run(WORST, Limits(seconds=1.5))
     assert family.alive() == []
     assert usage.stopped is Stop.TIME
-    assert family.started() == size(WORST)  # or else this test would be too easy
+    assert family.started() == size(WORST)
     assert usage.returncode == -signal.SIGKILL
 
 
-def test_time_to_say_goodbye(tmp_path: Path) -> None:
+def test_grace_period(tmp_path: Path) -> None:
     with (tmp_path / "output").open("wb") as output:
         script = "trap 'echo goodbye; exit 5' TERM; while :; do sleep 0.05; done"
         usage = run(["sh", "-c", script], Limits(seconds=0.5), stdout=output)
@@ -150,8 +148,8 @@ def test_time_to_say_goodbye(tmp_path: Path) -> None:
     assert (usage.stopped, usage.returncode) == (Stop.TIME, 5)
 
 
-def test_first_thread_that_ends_before_the_others() -> None:
-    """The system calls such a process dead, though it is not."""
+def test_main_thread_that_ends_first() -> None:
+    """The system reports such a process as dead."""
     script = (
         "import ctypes, threading, time; threading.Thread(target=time.sleep, args=[60]).start();"
         "ctypes.CDLL(None).pthread_exit(None)"
@@ -160,14 +158,14 @@ def test_first_thread_that_ends_before_the_others() -> None:
     assert usage.returncode == -signal.SIGKILL
 
 
-def test_memory_of_all_together_counts(family: Family) -> None:
+def test_memory_limit_of_the_tree(family: Family) -> None:
     part = {"mib": 60, "seconds": 1.0}
     spec = {**part, "children": [{**part, **DAEMON}, {**part, "children": [part]}]}
-    enough = run(family.argv(spec), Limits(memory=400 * MIB, seconds=20), env=family.env)
+    enough = family.run(spec, Limits(memory=400 * MIB, seconds=20))
     assert (enough.stopped, enough.returncode) == (None, 0)
     assert 4 * 60 * MIB < enough.memory < 4 * 80 * MIB
     spec = {**spec, "seconds": 30}
-    usage = run(family.argv(spec), Limits(memory=200 * MIB, seconds=20), env=family.env)
+    usage = family.run(spec, Limits(memory=200 * MIB, seconds=20))
     assert family.alive() == []
     assert usage.stopped is Stop.MEMORY
     assert usage.returncode == -signal.SIGKILL
@@ -176,31 +174,30 @@ def test_memory_of_all_together_counts(family: Family) -> None:
 
 @pytest.mark.parametrize("mib", [50, 200])
 def test_reported_memory(family: Family, mib: int) -> None:
-    usage = run(family.argv({"mib": mib, "seconds": 0.2}), Limits(), env=family.env)
+    usage = family.run({"mib": mib, "seconds": 0.2})
     assert mib * MIB < usage.memory < (mib + 25) * MIB
 
 
-def test_peaks_between_looks_are_reported() -> None:
-    """The system keeps the most that a process has ever held."""
+def test_peaks_between_scans_are_reported() -> None:
     brief = "x = b'x' * (40 << 20)"
-    large = b"x" * (100 * MIB)  # the caller's own memory is none of the program's
-    usage = run([sys.executable, "-I", "-S", "-c", brief], Limits())
+    large = b"x" * (100 * MIB)  # memory of the caller does not count
+    usage = run([*PYTHON, brief], Limits())
     assert len(large) > usage.memory
-    # The system may take back pages that nobody has used for a moment.
+    # The system may reclaim unused pages.
     assert 30 * MIB < usage.memory < 60 * MIB
 
 
 def test_time_of_orphans_is_counted(family: Family) -> None:
-    """Though nobody looks at them in time, and only the supervisor waits for them."""
+    """They end between two scans, and only the supervisor waits for them."""
     brief = {"busy": 0.03, "orphans": True}
     spec = {"children": [{"orphans": True, "children": [brief] * 10}], "seconds": 1.5}
-    usage = run(family.argv(spec), Limits(), env=family.env)
+    usage = family.run(spec)
     assert family.started() == size(spec)
     assert usage.cpu_seconds >= 0.3
     assert usage.seconds >= 1.5
 
 
-def test_what_it_is_run_with(tmp_path: Path) -> None:
+def test_environment_of_the_program(tmp_path: Path) -> None:
     with (tmp_path / "output").open("wb") as output:
         command = "pwd; echo $COLOUR; echo trouble >&2; cat; exit 7"
         environment = os.environ | {"COLOUR": "blue"}
@@ -218,8 +215,8 @@ def test_endings() -> None:
         run(["/etc/passwd"], Limits())
 
 
-def test_signals_are_as_usual(tmp_path: Path) -> None:
-    """What Python ignores or blocks is not so in the program."""
+def test_signal_dispositions(tmp_path: Path) -> None:
+    """The program does not inherit signals that Python ignores or blocks."""
     with (tmp_path / "output").open("wb") as output:
         run(["cat", "/proc/self/status"], Limits(), stdout=output)
     lines = (tmp_path / "output").read_text().splitlines()
@@ -229,28 +226,21 @@ def test_signals_are_as_usual(tmp_path: Path) -> None:
         assert not int(fields["SigIgn"], 16) & 1 << (number - 1), number
 
 
-def test_no_descriptors_but_the_three(tmp_path: Path) -> None:
+def test_inherited_descriptors(tmp_path: Path) -> None:
     with (tmp_path / "output").open("wb") as output:
         run(["ls", "/proc/self/fd"], Limits(), stdout=output)
     assert (tmp_path / "output").read_text().split() == ["0", "1", "2", "3"]  # 3: of ls itself
 
 
-def test_end_when_asked(family: Family) -> None:
-    usage = run(
-        family.argv(WORST), Limits(), env=family.env, keep_on=lambda: family.started() < size(WORST)
-    )
+def test_cancellation(family: Family) -> None:
+    usage = family.run(WORST, is_cancelled=lambda: family.started() == size(WORST))
     assert family.alive() == []
-    assert usage.stopped is Stop.ASKED
+    assert usage.stopped is Stop.CANCELLED
 
 
-def test_end_by_an_exception(family: Family) -> None:
-    def keep_on() -> bool:
-        if family.started() == size(WORST):
-            raise ZeroDivisionError
-        return True
-
+def test_exception_while_running(family: Family) -> None:
     with pytest.raises(ZeroDivisionError):
-        run(family.argv(WORST), Limits(), env=family.env, keep_on=keep_on)
+        family.run(WORST, is_cancelled=lambda: 1 // (size(WORST) - family.started()) > 9)
     assert family.alive() == []
 
 
@@ -272,38 +262,35 @@ def test_end_of_the_caller(family: Family, number: signal.Signals, tmp_path: Pat
     said = tmp_path / "said"
     family.folder = tmp_path / "family"
     family.folder.mkdir()
-    place = str(Path(process_limits.__file__).parent)
-    caller = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", CALLER, place, str(said), *family.argv(WORST)],
-        env=family.env,
-    )
-    wait_for(lambda: family.started() == size(WORST))
+    command = [*PYTHON, CALLER, PLACE, str(said), *family.argv(WORST)]
+    caller = subprocess.Popen(command, env=family.env)
+    assert wait_until(lambda: family.started() == size(WORST))
     caller.send_signal(number)
     caller.wait(timeout=10)
     if number == signal.SIGINT:
         assert said.read_text() == "interrupted"
-        assert family.alive() == []  # not only soon, but before it went on
-    wait_for(lambda: family.alive() == [], seconds=5)
+        assert family.alive() == []
+    assert wait_until(lambda: family.alive() == [], 5)
 
 
 def test_killed_supervisor(family: Family) -> None:
     spec = {"children": [{"leaves": "group"}]}
 
-    def keep_on() -> bool:
+    def is_cancelled() -> bool:
         if family.started() == size(spec):
             leader = min(family.alive())
             if Path(f"/proc/{leader}/cmdline").read_bytes().find(b"process_limits.py") >= 0:
                 os.kill(leader, signal.SIGKILL)
-        return True
+        return False
 
     with pytest.raises(ChildProcessError, match="supervisor"):
-        run(family.argv(spec), Limits(seconds=20), env=family.env, keep_on=keep_on)
-    wait_for(lambda: family.alive() == [])
+        family.run(spec, Limits(seconds=20), is_cancelled=is_cancelled)
+    assert wait_until(lambda: family.alive() == [])
 
 
-# Processes that are there already
+# Running processes
 
-# Daemons whose parents live long enough to be seen with them.
+# Daemons whose parents live until a scan.
 SEEN = {
     "stubborn": True,
     "children": [{"leaves": "session", "seconds": 0.5, "children": [DAEMON, DAEMON]}, DAEMON],
@@ -311,15 +298,15 @@ SEEN = {
 
 
 def watched(family: Family, spec: dict[str, Any], limits: Limits, **arguments: Any) -> Usage:
-    # Not a Popen object that would wait for it, too.
+    # A Popen object would wait for the process too.
     pid = os.posix_spawn(sys.executable, family.argv(spec), family.env, setsid=True)
     return watch(pid, limits, **arguments)
 
 
-@pytest.mark.parametrize("tells_children", [True, False])
-def test_watch(family: Family, tells_children: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With and without the system's lists of children."""
-    monkeypatch.setattr(process_limits, "_TELLS_CHILDREN", tells_children)
+@pytest.mark.parametrize("lists_children", [True, False])
+def test_watch(family: Family, lists_children: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With and without lists of children in /proc."""
+    monkeypatch.setattr(process_limits, "_LISTS_CHILDREN", lists_children)
     usage = watched(family, SEEN, Limits(seconds=1.5))
     assert family.started() == size(SEEN)
     assert family.alive() == []
@@ -333,7 +320,7 @@ def test_watch(family: Family, tells_children: bool, monkeypatch: pytest.MonkeyP
     assert family.alive() == []
 
 
-def test_watch_kills_what_a_child_leaves_behind(family: Family) -> None:
+def test_watch_kills_remaining_descendants(family: Family) -> None:
     spec = {"orphans": True, "code": 3, "children": [{"stubborn": True}, {"leaves": "group"}]}
     usage = watched(family, spec, Limits())
     assert (usage.stopped, usage.returncode) == (None, 3)
@@ -347,39 +334,30 @@ def test_watch_finds_orphans_by_their_session(family: Family) -> None:
     assert family.alive() == []
 
 
-def test_watch_ends_when_asked_or_by_an_exception(family: Family) -> None:
-    usage = watched(family, SEEN, Limits(), keep_on=lambda: family.started() < size(SEEN))
-    assert usage.stopped is Stop.ASKED
+def test_watch_is_cancelled(family: Family) -> None:
+    usage = watched(family, SEEN, Limits(), is_cancelled=lambda: family.started() == size(SEEN))
+    assert usage.stopped is Stop.CANCELLED
     assert family.alive() == []
     with pytest.raises(ZeroDivisionError):
-        watched(family, {}, Limits(), keep_on=lambda: bool(1 // (1 - family.started() // 6)))
+        watched(family, {}, Limits(), is_cancelled=lambda: 1 // (1 - family.started() // 6) > 1)
     assert family.alive() == []
 
 
 @pytest.mark.parametrize("limits", [Limits(seconds=3), Limits(memory=150 * MIB)])
 def test_watch_over_run(family: Family, limits: Limits) -> None:
-    """A job that runs a planner, say, is ended with it, daemons and all."""
+    """A job that runs a planner is ended together with the planner and its daemons."""
     heavy = {**WORST, "children": [*WORST["children"], {"mib": 200}]}
-    argv = [
-        sys.executable,
-        "-I",
-        "-S",
-        "-c",
-        CALLER,
-        str(Path(process_limits.__file__).parent),
-        "-",
-    ]
-    argv += family.argv(heavy if limits.memory else WORST)
+    argv = [*PYTHON, CALLER, PLACE, "-", *family.argv(heavy if limits.memory else WORST)]
     usage = watch(os.posix_spawn(sys.executable, argv, family.env, setsid=True), limits)
     assert usage.stopped is (Stop.MEMORY if limits.memory else Stop.TIME)
     assert family.alive() == []
 
 
 def test_watch_spares_others(family: Family) -> None:
-    """A child in our own session is no reason to end that."""
+    """A watched child in our own session does not endanger other processes of the session."""
     other = subprocess.Popen(family.argv({}), env=family.env)
     pid = os.posix_spawn(sys.executable, family.argv({}), family.env)
-    wait_for(lambda: family.started() == 2)
+    assert wait_until(lambda: family.started() == 2)
     assert watch(pid, Limits(seconds=0)).stopped is Stop.TIME
     assert family.alive() == [other.pid]
     other.kill()
@@ -387,18 +365,18 @@ def test_watch_spares_others(family: Family) -> None:
 
 
 def test_watch_without_proc(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Elsewhere than on Linux at least the process group is ended."""
+    """Other systems than Linux end at least the process group."""
     monkeypatch.setattr(process_limits, "_HAS_PROC", False)
     monkeypatch.delattr(os, "pidfd_open", raising=False)
     spec = {"stubborn": True, "children": [{"stubborn": True}]}
     usage = watched(family, spec, Limits(seconds=1.0))
     assert family.started() == size(spec)
-    wait_for(lambda: family.alive() == [], seconds=2)
+    assert wait_until(lambda: family.alive() == [], 2)
     assert usage.stopped is Stop.TIME
     usage = watched(family, {"orphans": True, "mib": 50, "children": [{}]}, Limits(seconds=10))
     assert (usage.stopped, usage.returncode) == (None, 0)
     assert usage.memory > 50 * MIB
-    wait_for(lambda: family.alive() == [], seconds=2)
+    assert wait_until(lambda: family.alive() == [], 2)
 
 
 def test_die_with_parent(family: Family) -> None:
@@ -407,12 +385,11 @@ def test_die_with_parent(family: Family) -> None:
         "process_limits.die_with_parent(); os.system('true'); open(sys.argv[2], 'w').close();"
         "import time; time.sleep(60)"
     )
-    place = str(Path(process_limits.__file__).parent)
     ready = str(family.folder / "ready")
     starter = "import subprocess, sys; subprocess.run(sys.argv[1:])"
-    child = [sys.executable, "-I", "-S", "-c", program, place, ready]
-    parent = subprocess.Popen([sys.executable, "-I", "-S", "-c", starter, *child], env=family.env)
-    wait_for(Path(ready).exists)
+    child = [*PYTHON, program, PLACE, ready]
+    parent = subprocess.Popen([*PYTHON, starter, *child], env=family.env)
+    assert wait_until(Path(ready).exists)
     parent.kill()
     parent.wait()
-    wait_for(lambda: family.alive() == [], seconds=5)
+    assert wait_until(lambda: family.alive() == [], 5)

@@ -1,19 +1,22 @@
-"""Worker processes: every pool has its own, and what they answer is the line on the disk."""
+"""Worker processes: every pool has its own, and each record is serialised once."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from planlog import domains
-from planlog.experiment import suite
+from planlog.experiment import cluster, suite
 from planlog.experiment.configurations import Rules
 from planlog.experiment.jobs import Job, plan_jobs
 from planlog.experiment.process_limits import Limits
 from planlog.experiment.records import RECORDS, Record, Status
-from planlog.experiment.worker_pool import LocalWorkers, WorkerGone, WorkerPool
+from planlog.experiment.worker_pool import WorkerGone, WorkerPool, local_workers
 
 LIMITS = Limits(seconds=20.0, memory=2**31)
 
@@ -35,9 +38,9 @@ def job(tmp_path: Path) -> Iterator[Job]:
 
 
 def test_leaving_one_pool_does_not_end_the_workers_of_another(job: Job, tmp_path: Path) -> None:
-    with LocalWorkers(tmp_path, 1) as outer:
+    with local_workers(tmp_path, 1) as outer:
         first = outer.submit(job.to_json()).result(timeout=60)
-        with LocalWorkers(tmp_path, 1) as inner:
+        with local_workers(tmp_path, 1) as inner:
             inner.submit(job.to_json()).result(timeout=60)
         second = outer.submit(job.to_json()).result(timeout=60)
     for line in (first, second):
@@ -50,11 +53,58 @@ def _lines_by_file(folder: Path) -> list[int]:
     return [len(file.read_text().splitlines()) for file in (folder / RECORDS).glob("*.jsonl")]
 
 
-def test_a_record_becomes_json_once(job: Job, tmp_path: Path) -> None:
-    with LocalWorkers(tmp_path, 1) as workers:
-        answer = workers.submit(job.to_json()).result(timeout=60)
+COUNTING_WORKER = """
+import os, sys
+from planlog.experiment import records, worker_process
+
+to_json = records.Record.to_json
+def counted(record):
+    with open(sys.argv[2], "a") as file:
+        file.write("x")
+    return to_json(record)
+
+records.Record.to_json = counted
+sys.exit(worker_process.main())
+"""
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_record_is_serialised_once(job: Job, tmp_path: Path, fails: bool) -> None:
+    """In the worker and in the process of the job together."""
+    count = tmp_path / "count"
+    if fails:
+        (tmp_path / str(job.files.task)).write_text("(")
+    worker = subprocess.Popen(
+        [sys.executable, "-c", COUNTING_WORKER, str(tmp_path), str(count)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert worker.stdin is not None and worker.stdout is not None
+    with worker:
+        worker.stdin.write(job.to_json() + "\n")
+        worker.stdin.flush()
+        line = worker.stdout.readline()
+        worker.stdin.close()
+    assert Record.from_json(line).status is (Status.FAILED if fails else Status.SOLVED)
+    assert count.read_text() == "x"
     [file] = (tmp_path / RECORDS).glob("*.jsonl")
-    assert file.read_text() == answer
+    assert file.read_text() == line
+
+
+def test_a_fork_has_workers_of_its_own(job: Job, tmp_path: Path) -> None:
+    """A Dask worker may fork; both processes then execute jobs."""
+    folder = str(tmp_path)
+    cluster._perform(job.to_json(), folder)
+    child = os.fork()
+    if child == 0:
+        solved = Record.from_json(cluster._perform(job.to_json(), folder)).status is Status.SOLVED
+        os._exit(0 if solved else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    cluster._perform(job.to_json(), folder)
+    cluster._pool(folder, os.getpid()).close()
+    assert sorted(_lines_by_file(tmp_path)) == [1, 2]
 
 
 def test_a_closed_pool_starts_no_workers(job: Job, tmp_path: Path) -> None:

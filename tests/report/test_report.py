@@ -1,4 +1,4 @@
-"""Reports: a stored folder of results file by file, and what must hold of every report."""
+"""Reports: the files of stored results, and properties of every report."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 from planlog.cli import main
 from planlog.experiment.records import Family, Record, Status, read_records
 from planlog.report import FORMATS, report
-from planlog.report.document import Document, write
+from planlog.report.document import Document, Section, write
 from planlog.report.drawing import draw, house_style, paint
 from planlog.report.figure import Figure
-from planlog.report.figures import all_figures, pli_figure
+from planlog.report.figures import pli_figure
 from planlog.report.metrics import Planner, compare
 from planlog.report.naming import number, seconds
 from planlog.report.published import published_npli
@@ -43,6 +43,7 @@ from support.results_samples import (
 )
 
 RECORDS = list(golden_records())
+FIGURES = write(compare(RECORDS), {}).figures
 TEXTS = ("md", "tex", "properties")  # formats without figures
 
 
@@ -51,7 +52,7 @@ def golden() -> dict[str, bytes]:
     return dict(report(GOLDEN / "results").files)
 
 
-def test_the_stored_results_are_what_the_generator_makes() -> None:
+def test_stored_results_come_from_the_generator() -> None:
     def ordered(records: list[Record]) -> list[str]:
         return sorted(record.to_json() for record in records)
 
@@ -62,23 +63,20 @@ def test_the_stored_results_are_what_the_generator_makes() -> None:
 def test_each_file_is_as_expected(golden: dict[str, bytes], name: str) -> None:
     expected = (GOLDEN / "expected" / name).read_text()
     if name == "figures.json":
-        assert plotted(all_figures(compare(RECORDS))) == expected
+        shown, stored = (
+            {f["name"]: f for f in json.loads(s)} for s in (plotted(FIGURES), expected)
+        )
+        assert shown == stored
     else:
         assert comparable(name, golden[name]) == expected
 
 
 def test_all_files_are_there(golden: dict[str, bytes]) -> None:
-    figures = [figure.name for figure in all_figures(compare(RECORDS))]
-    assert figures == [
-        "pli-blocksworld",
-        "pli-ferry",
-        "pli-odd____b_",
-        "quality-blocksworld",
-        "time",
-        "objects",
-        "learning-paper",
-        "learning-default",
-    ]
+    figures = [figure.name for figure in FIGURES]
+    assert " ".join(figures) == (
+        "pli-blocksworld pli-ferry pli-odd____b_ quality-blocksworld time "
+        "learning-paper learning-default objects"
+    )
     texts = {path.name for path in (GOLDEN / "expected").iterdir()} - {"figures.json"}
     assert set(golden) == texts | {f"{f}.{kind}" for f in figures for kind in ("png", "pdf")}
     assert all(golden[name].startswith(b"\x89PNG") for name in golden if name.endswith(".png"))
@@ -87,7 +85,7 @@ def test_all_files_are_there(golden: dict[str, bytes]) -> None:
 
 @pytest.mark.slow
 def test_the_same_records_give_the_same_bytes(golden: dict[str, bytes], tmp_path: Path) -> None:
-    """In whatever order they are stored, whenever it is done, whatever the user has set."""
+    """Independent of the order of records, the time, and the user's matplotlib settings."""
     shuffled = RECORDS[:]
     random.Random(1).shuffle(shuffled)
     write_results(tmp_path / "results", iter(shuffled), workers=5)
@@ -99,7 +97,7 @@ def test_the_same_records_give_the_same_bytes(golden: dict[str, bytes], tmp_path
 
 
 class Page(HTMLParser):
-    """All tags, with a check that they are closed in order."""
+    """All tags of a page; checks that they are closed in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -122,7 +120,7 @@ class Page(HTMLParser):
         self.text += data
 
 
-def test_the_page_needs_nothing_else_and_can_be_read_by_all(golden: dict[str, bytes]) -> None:
+def test_page_is_self_contained_and_accessible(golden: dict[str, bytes]) -> None:
     text = golden["report.html"].decode()
     page = Page(text)
     tags = [tag for tag, _ in page.tags]
@@ -133,14 +131,14 @@ def test_the_page_needs_nothing_else_and_can_be_read_by_all(golden: dict[str, by
     )
     assert ("html", {"lang": "en"}) in page.tags
     images = [attributes for tag, attributes in page.tags if tag == "img"]
-    assert len(images) == len(all_figures(compare(RECORDS)))
+    assert len(images) == len(FIGURES)
     for image in images:
         assert image["alt"] and len(image["alt"]) > 40
         kind, _, data = str(image["src"]).partition(",")
         assert kind == "data:image/svg+xml;base64"
         drawing = base64.b64decode(data)
         assert ElementTree.fromstring(drawing).tag.endswith("svg")
-        # The only addresses are the names of XML's and SVG's own languages.
+        # Only the namespaces of XML and SVG are addresses.
         hosts = set(re.findall(rb"https?://([\w.]+)", drawing))
         assert hosts <= {b"www.w3.org", b"purl.org", b"creativecommons.org"}
     assert all("scope" in attributes for tag, attributes in page.tags if tag == "th")
@@ -158,7 +156,7 @@ nasty = st.text(
 @st.composite
 def any_table(draw: st.DrawFn) -> Table:
     columns = draw(st.integers(1, 4))
-    cells = st.builds(Cell, nasty, st.booleans())
+    cells = st.builds(Cell, nasty, nasty | st.just(""), st.booleans())
     rows = st.lists(st.tuples(*[cells] * columns), min_size=1, max_size=3).map(tuple)
     groups = draw(st.lists(st.builds(Group, nasty | st.just(""), rows), min_size=1, max_size=3))
     header = draw(st.tuples(*[nasty] * columns))
@@ -166,7 +164,7 @@ def any_table(draw: st.DrawFn) -> Table:
 
 
 @given(any_table())
-def test_tables_in_latex_are_well_formed_whatever_they_hold(table: Table) -> None:
+def test_latex_tables_are_well_formed(table: Table) -> None:
     text = latex.render(table)
     lines = text.splitlines()
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
@@ -189,27 +187,20 @@ def test_tables_in_latex_are_well_formed_whatever_they_hold(table: Table) -> Non
 
 
 @given(any_table())
-def test_tables_in_markdown_and_html_keep_their_shape(table: Table) -> None:
-    document = Document("title", ())
-    item = replace(document, sections=(_section(table),))
-    text = markdown.render(item, None)
+def test_markdown_and_html_tables_keep_their_shape(table: Table) -> None:
+    document = Document("title", (Section("section", (table,)),))
+    text = markdown.render(document, None)
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) == 2 + sum(len(g.rows) + bool(g.title) for g in table.groups)
     for line in rows:
         assert len(re.findall(r"(?<!\\)\|", re.sub(r"\\\\", "", line))) == len(table.header) + 1
-    page = Page(html.render(item, {}))
+    page = Page(html.render(document, {}))
     cells = sum(tag in ("td", "th") for tag, _ in page.tags)
     expected = sum(len(g.rows) * len(table.header) + bool(g.title) for g in table.groups)
     assert cells == expected + len(table.header)
 
 
-def _section(table: Table):  # type: ignore[no-untyped-def]
-    from planlog.report.document import Section
-
-    return Section("section", (table,))
-
-
-def test_properties_are_as_lab_has_them(golden: dict[str, bytes]) -> None:
+def test_properties_in_the_format_of_lab(golden: dict[str, bytes]) -> None:
     runs = json.loads(golden["properties"])
     assert len(runs) == sum(record.task != "" for record in RECORDS)
     best: dict[tuple[str, str], float] = {}
@@ -240,7 +231,7 @@ def simple(planner: str, task: str, length: int | None, seed: int | None = None)
     )  # fmt: skip
 
 
-def test_the_figure_shows_mean_plan_length_improvement() -> None:
+def test_pli_figure() -> None:
     records = [
         *(simple("rules", "p01", length, seed) for seed, length in enumerate((10, 12, 14))),
         *(simple("learned", "p01", length, seed) for seed, length in enumerate((8, 9, None))),
@@ -263,9 +254,8 @@ def test_the_figure_shows_mean_plan_length_improvement() -> None:
     assert "down to −400" in panel.note
 
 
-def test_the_figure_shows_quality_over_time() -> None:
+def test_quality_figure() -> None:
     def anytime(planner: str, task: str, *plans: tuple[float, float], limit: float = 10) -> Record:
-        """Plans with cost and time."""
         record = simple(planner, task, int(plans[-1][0]) if plans else None)
         details = {"configuration": {"seconds": limit}}
         return replace(record, plans=plans, seconds=limit, details=details)
@@ -296,7 +286,7 @@ def test_the_figure_shows_quality_over_time() -> None:
         return max((y, x) for x, y in zip(line.x, line.y, strict=True) if x <= seconds)[0]
 
     times = (0.01, 0.09, 0.12, 0.9, 1.1, 9.9, 10)
-    # p02 is best solved with 8 actions; of the rules' runs on it there is no time, and no plan.
+    # The best plan for p02 has 8 actions; the rules solve it with one of two seeds.
     assert [at("rules alone", t) for t in times] == pytest.approx(
         [0.125, 0.125, 0.375, 0.375, 0.375, 0.375, 0.375]
     )
@@ -308,7 +298,7 @@ def test_the_figure_shows_quality_over_time() -> None:
 
 
 @given(st.data())
-def test_quality_never_falls_and_ends_as_the_score_does(data: st.DataObject) -> None:
+def test_quality_increases_up_to_the_score(data: st.DataObject) -> None:
     records = [simple("exact", "p01", 5)]
     for task in ("p01", "p02"):
         for seed in range(2):
@@ -327,8 +317,8 @@ def test_quality_never_falls_and_ends_as_the_score_does(data: st.DataObject) -> 
     assert line.y[-1] == pytest.approx(comparison.measures["learned", "d"].quality / 2)
 
 
-@pytest.mark.parametrize("figure", all_figures(compare(RECORDS)), ids=lambda figure: figure.name)
-def test_figures_are_drawn_as_they_are_meant(figure: Figure) -> None:
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+def test_drawn_figures_show_their_data(figure: Figure) -> None:
     with house_style():
         canvas = paint(figure)
         canvas.draw_without_rendering()
@@ -350,9 +340,9 @@ def test_figures_are_drawn_as_they_are_meant(figure: Figure) -> None:
             assert (artist.get_drawstyle() == "steps-post") == line.steps
             assert line.label in legend
             solid.add((artist.get_color(), artist.get_marker(), artist.get_markerfacecolor()))
-        assert len(solid) == len(panel.lines)  # all look different
+        assert len(solid) == len(panel.lines)
         assert (axes.get_yscale() == "log") == (panel.y_log and bool(panel.lines))
-    # Nothing is cut off.
+    # Every text is inside of the canvas.
     for text in [
         *canvas.legends[0].get_texts(),
         *(a.xaxis.label for a in canvas.axes),
@@ -365,16 +355,14 @@ def test_figures_are_drawn_as_they_are_meant(figure: Figure) -> None:
             assert box.x1 <= canvas.bbox.x1 and box.y1 <= canvas.bbox.y1, text
 
 
-def test_without_figures_no_matplotlib_is_needed(
+def test_text_formats_do_not_need_matplotlib(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = (
-        "import sys; from planlog.cli import main\n"
-        f"code = main(['report', {str(GOLDEN / 'results')!r}, '--format', 'md,tex,properties',"
-        f" '--out', {str(tmp_path)!r}])\n"
-        "print('matplotlib' in sys.modules); sys.exit(code)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    program = "import sys; from planlog.cli import main; code = main(sys.argv[1:]);"
+    program += "print('matplotlib' in sys.modules); sys.exit(code)"
+    command = ["report", str(GOLDEN / "results"), "--format", ",".join(TEXTS)]
+    command = [sys.executable, "-c", program, *command, "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "False"), done.stderr
     assert "](" not in (tmp_path / "report.md").read_text()  # no links to figures
 
@@ -409,7 +397,7 @@ def test_the_command_writes_the_files(
         (["good", "--out", "good/experiment.json"], 31, "experiment.json"),
     ],
 )
-def test_mistakes_are_told(
+def test_errors(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -432,8 +420,8 @@ def test_mistakes_are_told(
     assert said in capsys.readouterr().err
 
 
-def test_an_experiment_that_is_still_running(tmp_path: Path) -> None:
-    """Some runs are missing, and the last line is not there as a whole."""
+def test_incomplete_results(tmp_path: Path) -> None:
+    """Some runs are missing, and the last line is incomplete."""
     records = list(sample_records(("ferry",), tasks=2, epochs=2))
     there = (r for r in records if (r.split, r.task, r.planner) != ("medium", "p02", "rules"))
     write_results(tmp_path, there, workers=1)
@@ -467,11 +455,11 @@ def test_any_results_can_be_reported_on(records: list[Record]) -> None:
 @given(st.lists(st.sampled_from(few), min_size=1, unique_by=lambda record: record.run))
 @examples(8)
 def test_any_results_can_be_drawn(records: list[Record]) -> None:
-    for figure in all_figures(compare(records)):
+    for figure in write(compare(records), {}).figures:
         assert draw(figure, ["svg"])["svg"].startswith(b"<?xml")
 
 
-def test_settings_with_values_of_their_own() -> None:
+def test_settings_with_changed_values() -> None:
     names = ("default", "default+derived_messages=no+weight_decay=0.1")
     split = ("easy", 4, 9)
     records = list(
@@ -488,7 +476,7 @@ def test_figures_of_many_domains_are_no_wider_than_a_page() -> None:
     records = [
         replace(record, domain=f"d{i}", run=f"{i} {record.run}") for i in range(6) for record in few
     ]
-    for figure in all_figures(compare(records)):
+    for figure in write(compare(records), {}).figures:
         if figure.name == "time" or figure.name.startswith("learning"):
             assert [len(row) for row in figure.panels] == [4] * 4
             titles = [panel.title for row in figure.panels for panel in row if panel.lines]
@@ -500,7 +488,7 @@ def test_figures_of_many_domains_are_no_wider_than_a_page() -> None:
             assert labelled == [6, 7, 12, 13]
 
 
-def test_the_best_is_bold_and_equals_are_too() -> None:
+def test_all_best_values_are_bold() -> None:
     records = [simple("rules", "p01", 10, 0), simple("exact", "p01", 6)]
     for name, length in (("a", 8), ("b", 8), ("c", 9)):
         records.append(simple(name, "p01", length, 0))
@@ -514,7 +502,7 @@ def test_the_best_is_bold_and_equals_are_too() -> None:
     ]
 
 
-def test_the_figures_of_the_paper() -> None:
+def test_published_npli() -> None:
     printed = """
         LAMA -674.4 603.5  -504.5 659.8  -28.4 147.8  88.4 17.2
         1 8    46.4  34.1    94.0  20.0   57.4  36.7  16.8 16.8
@@ -524,22 +512,20 @@ def test_the_figures_of_the_paper() -> None:
     """
     for line in printed.strip().splitlines():
         *name, a, b, c, d, e, f, g, h = line.split()
-        planner = Planner("lama-first", Family.PLANNER, {})
+        planner = Planner("lama-first", Family.PLANNER)
         if name != ["LAMA"]:
-            layers, width = map(int, name)
-            planner = Planner("x", Family.LEARNED, {"layers": layers, "width": width})
+            planner = Planner("x", Family.LEARNED, network=(int(name[0]), int(name[1])))
         domains = ("blocksworld", "ferry", "rover", "satellite")
         numbers = [(float(x), float(y)) for x, y in ((a, b), (c, d), (e, f), (g, h))]
         assert [published_npli(planner, domain) for domain in domains] == numbers
     assert published_npli(planner, "rovers") == (44.9, 40.2)
     assert published_npli(planner, "gripper") is None
-    assert published_npli(Planner("lama", Family.PLANNER, {}), "ferry") is None
-    assert published_npli(Planner("rules", Family.RULES, {}), "ferry") is None
-    improved = Planner("x", Family.LEARNED, {**planner.configuration, "seconds": 10.0})
-    assert published_npli(improved, "ferry") is None
+    assert published_npli(Planner("lama", Family.PLANNER), "ferry") is None
+    assert published_npli(Planner("rules", Family.RULES), "ferry") is None
+    assert published_npli(replace(planner, seconds=10.0), "ferry") is None
 
 
-def test_numbers_as_people_write_them() -> None:
+def test_numbers_as_text() -> None:
     assert [number(v) for v in (-28.44, -0.04, 0.0, 1234.56)] == ["−28.4", "0.0", "0.0", "1,234.6"]
     times = [seconds(v) for v in (0, 0.0004, 0.0123, 0.456, 3.44, 42.4, 1234.5)]
     assert times == ["0 s", "0.000 s", "0.012 s", "0.46 s", "3.4 s", "42 s", "1,234 s"]

@@ -1,11 +1,14 @@
-"""What exact methods are checked against: breadth-first search and the validator."""
+"""Checks of exact methods against breadth-first search and the validator."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import pytest
+
 from planlog import domains
 from planlog.experiment.baselines.exact import ExactMethod, exact_method
+from planlog.experiment.baselines.exact.task_shape import UnsuitableTaskError
 from planlog.experiment.baselines.solution import Solution
 from planlog.experiment.records import Status
 from planlog.pddl.task import Action, Domain
@@ -23,7 +26,7 @@ def method(name: str) -> ExactMethod:
 
 
 def solved(name: str, problem: str, time_limit: float | None = None) -> Solution:
-    """The solution of a task, after its plan has been validated."""
+    """Return the solution of a task, with a validated plan."""
     solution = method(name)(SHIPPED[name].parse_task(problem), time_limit=time_limit)
     assert solution.status is Status.SOLVED
     (found,) = solution.plans
@@ -36,14 +39,25 @@ def solved(name: str, problem: str, time_limit: float | None = None) -> Solution
 
 
 def optimum(name: str, problem: str) -> int:
-    """The length of the plan of a task, which has to be proved optimal."""
+    """Return the length of a plan that is proved optimal."""
     solution = solved(name, problem)
     assert solution.optimal
     return len(solution.plans[-1].actions)
 
 
+def check_unsolvable(name: str, problem: str) -> None:
+    solution = method(name)(SHIPPED[name].parse_task(problem))
+    assert solution.status is Status.UNSOLVABLE
+    assert not solution.plans
+
+
+def check_unsuitable(name: str, problem: str, reason: str) -> None:
+    with pytest.raises(UnsuitableTaskError, match=reason):
+        method(name)(SHIPPED[name].parse_task(problem))
+
+
 def shortest(name: str, problem: str) -> int:
-    """The least number of actions to the goal, by breadth-first search."""
+    """Return the length of a shortest plan, by breadth-first search."""
     space = expand(SHIPPED[name].parse_task(problem), limit=10**6, stop_at_goal=True)
     return int(space.goal_distances[0])
 
@@ -51,10 +65,7 @@ def shortest(name: str, problem: str) -> int:
 def check_all_states(
     name: str, objects: str, start: Sequence[str], goal: Sequence[str], every: int = 1
 ) -> int:
-    """Solve from the states that can be reached (every n-th of them); returns how many.
-
-    Plans have to be as long as the way to the goal is, and to lead there.
-    """
+    """Solve every n-th reachable state, compare with its goal distance, and return the number."""
     domain = SHIPPED[name]
 
     def problem(atoms: Sequence[str]) -> str:

@@ -18,8 +18,8 @@ from typing import Any
 
 from planlog.experiment.records import RECORDS, Family, Record, Status, read_records
 from planlog.report import report
+from planlog.report.document import write
 from planlog.report.figure import Figure
-from planlog.report.figures import all_figures
 from planlog.report.metrics import compare
 
 DOMAINS = {"blocksworld": 1.0, "ferry": 0.8, "rover": 0.7, "satellite": 0.6}
@@ -237,7 +237,7 @@ def write_golden() -> None:
     for name, content in report(GOLDEN / "results").files.items():
         if not name.endswith((".png", ".pdf")):
             (expected / name).write_text(comparable(name, content))
-    figures = all_figures(compare(read_records(GOLDEN / "results")))
+    figures = write(compare(read_records(GOLDEN / "results")), {}).figures
     (expected / "figures.json").write_text(plotted(figures))
 
 

@@ -1,4 +1,4 @@
-"""Sizes of generated tasks: their names, limits and values in each split."""
+"""Sizes of generated tasks: their limits, and their growth within a split."""
 
 from __future__ import annotations
 
@@ -17,20 +17,25 @@ class SizeError(PlanlogError):
 
 @dataclass(frozen=True)
 class Size:
-    """A parameter of a task generator, such as the number of blocks.
-
-    `splits` holds its first and last value in each split; between them it grows linearly.
-    """
+    """A number of objects in a task; in each split it grows linearly from `first` to `last`."""
 
     name: str
     help: str
     minimum: int
     default: int
-    splits: Mapping[str, tuple[int, int]]
+    training: tuple[int, int]  # first, last
+    easy: tuple[int, int]
+    medium: tuple[int, int]
+    hard: tuple[int, int]
+
+    def in_split(self, split: str, count: int) -> list[int]:
+        """Return the size of each of `count` tasks."""
+        first, last = getattr(self, split)
+        return linear(first, last, count)
 
 
 def linear(first: int, last: int, count: int) -> list[int]:
-    """Return `count` whole numbers that grow linearly from `first` to `last`."""
+    """Return `count` integers that grow linearly from `first` to `last`."""
     return [first + (last - first) * i // max(1, count - 1) for i in range(count)]
 
 
@@ -39,8 +44,8 @@ def split_sizes(
 ) -> list[dict[str, int]]:
     """Return the sizes of `count` tasks of a split, small to large.
 
-    The training split begins with the `smallest` tasks, whose state spaces are tiny. Fewer or more
-    than its 99 tasks are spread evenly over them.
+    The training split begins with the `smallest` tasks, whose state spaces are tiny; a
+    `count` other than the usual one picks evenly among the usual tasks.
     """
     if split not in SPLITS:
         raise SizeError(f"unknown split '{split}'; the splits are {', '.join(SPLITS)}")
@@ -49,16 +54,16 @@ def split_sizes(
     names = [size.name for size in sizes]
     if split == "training":
         grown = SPLITS[split] - len(smallest)
-        series = [linear(*size.splits[split], grown) for size in sizes]
+        series = [size.in_split(split, grown) for size in sizes]
         rows = [*smallest, *zip(*series, strict=True)]
         picked = [rows[i] for i in linear(0, len(rows) - 1, count)]
     else:
-        picked = list(zip(*(linear(*size.splits[split], count) for size in sizes), strict=True))
+        picked = list(zip(*(size.in_split(split, count) for size in sizes), strict=True))
     return [dict(zip(names, row, strict=True)) for row in picked]
 
 
 def complete(sizes: tuple[Size, ...], given: Mapping[str, int]) -> dict[str, int]:
-    """Return the given sizes with defaults for the others. Raises SizeError if one is invalid."""
+    """Return the given sizes, with defaults for the others; raise SizeError for invalid ones."""
     known = {size.name: size for size in sizes}
     for name in given:
         if name not in known:

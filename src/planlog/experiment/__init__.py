@@ -1,5 +1,5 @@
-"""Experiments: domains × configurations × tasks, run on many processors, to records of results.
+"""Experiments: run configurations on the tasks of many domains in parallel, and store records.
 
-The files follow the way of a run: `suite` finds or makes the tasks, `configurations` says what is
-run on them, `jobs` puts both together, `runner` gives the jobs to `worker`s, and `work` does one.
+The modules are the stages of a run: `suite` collects the tasks, `configurations` the planners,
+`jobs` combines both, `runner` distributes the jobs to workers, and `job_execution` executes one.
 """

@@ -1,53 +1,40 @@
-"""Workers on other machines: the same jobs, distributed by the scheduler of a Dask cluster."""
+"""Workers on other machines, to which a Dask scheduler distributes the jobs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from os import getpid
 from pathlib import Path
 
 from planlog.errors import PlanlogError
-from planlog.experiment.worker_pool import WorkerPool
+from planlog.experiment.worker_pool import WorkerPool, Workers
 
-# A job is retried so often when the machine that runs it is lost.
-RETRIES = 3
+RETRIES = 3  # of a job whose machine disappears
 
 
 class ClusterError(PlanlogError):
-    """A cluster that cannot be used."""
-
-
-@dataclass(frozen=True)
-class ClusterWorkers:
-    """The workers of a Dask scheduler; all of them see the results folder under the same path."""
-
-    folder: Path
-    number: int
-    executor: Executor
-
-    def submit(self, job: str) -> Future[str]:
-        return self.executor.submit(_perform, job, str(self.folder))
+    """The scheduler does not answer, or Dask is not installed."""
 
 
 @cache
-def _pool(folder: str) -> WorkerPool:
-    """Return the worker pool of this process, which belongs to the cluster and stays."""
+def _pool(folder: str, process: int) -> WorkerPool:
+    """Return the worker pool of a process; a fork of a Dask worker needs a pool of its own."""
     return WorkerPool(Path(folder))
 
 
 def _perform(job: str, folder: str) -> str:
-    """Do a job; Dask calls this on one of its machines."""
-    return _pool(folder).perform(job)
+    """Execute a job; Dask calls this on one of its machines."""
+    return _pool(folder, getpid()).perform(job)
 
 
 @contextmanager
-def cluster_workers(
-    address: str, folder: Path, *, timeout: float = 10.0
-) -> Iterator[ClusterWorkers]:
-    """Connect to a Dask scheduler; raise ClusterError if none answers within `timeout` seconds."""
+def cluster_workers(address: str, folder: Path, *, timeout: float = 10.0) -> Iterator[Workers]:
+    """Connect to a Dask scheduler; raise ClusterError if none answers within `timeout` seconds.
+
+    All machines see the results folder under the same path.
+    """
     try:
         from distributed import Client
     except ImportError:
@@ -60,6 +47,7 @@ def cluster_workers(
     executor = client.get_executor(pure=False, retries=RETRIES)  # type: ignore[no-untyped-call]
     with client, executor:
         try:
-            yield ClusterWorkers(folder, sum(threads.values()), executor)
+            submit = partial(executor.submit, _perform, folder=str(folder))
+            yield Workers(sum(threads.values()), submit)
         finally:
-            executor.shutdown(wait=False)  # the results of other jobs are not wanted any more
+            executor.shutdown(wait=False)  # nobody waits for the remaining jobs

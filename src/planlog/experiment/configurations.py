@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
@@ -11,45 +10,46 @@ from planlog.experiment.records import Family
 
 
 @dataclass(frozen=True)
-class Configuration(ABC):
-    """Something that makes plans. It is `seeded` if it draws random numbers."""
+class Configuration:
+    """A planner with its options; `seeded` if it draws random numbers."""
 
     kind: ClassVar[str]
     seeded: ClassVar[bool] = False
 
     @property
-    @abstractmethod
-    def family(self) -> Family: ...
+    def family(self) -> Family:
+        return Family(self.kind)
 
     @property
     def name(self) -> str:
-        """The name in results."""
+        """The name in records."""
         return self.kind
 
     @property
     def time_limit(self) -> float | None:
-        """Seconds for a run, if the configuration itself limits them."""
+        """Time limit of a run in seconds, if it belongs to the configuration."""
         return None
 
+    @property
+    def improves(self) -> bool:
+        """Whether a run improves its plans by local search until its time limit."""
+        return False
+
     def describe(self) -> dict[str, Any]:
-        """Return a description for records that `configuration_of` turns back."""
+        """Return a description for records; `configuration_of` is the inverse."""
         return {"kind": self.kind, **asdict(self)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyConfiguration(Configuration):
-    """A policy, and what is done with its plans."""
+    """A policy, with or without postprocessing of its plans."""
 
-    eliminate: bool = False  # remove redundant actions
-    seconds: float | None = None  # improve plans on one thread until so long after the start
-
-    @property
-    def family(self) -> Family:
-        return Family.LEARNED
+    eliminate: bool = False  # action elimination
+    seconds: float | None = None  # time limit of a local search on one thread
 
     @property
     def base_name(self) -> str:
-        """The name of the policy alone."""
+        """The name without postprocessing."""
         return self.kind
 
     @property
@@ -63,40 +63,43 @@ class PolicyConfiguration(Configuration):
         return self.seconds
 
     @property
+    def improves(self) -> bool:
+        return self.seconds is not None
+
+    @property
     def alone(self) -> Self:
-        """The policy, with its plans left as they are."""
+        """The same policy without postprocessing."""
         return replace(self, eliminate=False, seconds=None)
 
     def describe(self) -> dict[str, Any]:
-        # Only what is done to plans is told, so that a policy alone is the same run as ever.
-        unused = {"eliminate": self.eliminate, "seconds": self.seconds is not None}
-        values = super().describe()
-        return {key: value for key, value in values.items() if unused.get(key, True)}
+        # Unset fields are left out: run ids of a policy alone date from before these fields.
+        unset = [name for name in ("eliminate", "seconds") if not getattr(self, name)]
+        return {key: value for key, value in super().describe().items() if key not in unset}
 
 
 @dataclass(frozen=True)
 class Rules(PolicyConfiguration):
-    """The rules alone: an action that they derive, drawn uniformly."""
+    """The rules alone: one of the derived actions, uniformly at random."""
 
     kind = "rules"
     seeded = True
 
     @property
     def family(self) -> Family:
-        return Family.SEARCH if self.eliminate or self.seconds is not None else Family.RULES
+        return Family.SEARCH if self.eliminate or self.improves else Family.RULES
 
 
 @dataclass(frozen=True)
 class Learned(PolicyConfiguration):
-    """The rules with a network that is trained for this experiment."""
+    """The rules with a network that is trained in this experiment."""
 
     kind = "learned"
     seeded = True
 
     layers: int
     width: int
-    settings: str  # for `settings.preset`
-    max_states: int | None = None  # labelled states to learn from
+    settings: str  # argument of `network.settings.preset`
+    max_states: int | None = None  # maximum number of labelled states
 
     @property
     def base_name(self) -> str:
@@ -109,20 +112,19 @@ class Shipped(PolicyConfiguration):
 
     kind = "shipped"
 
+    @property
+    def family(self) -> Family:
+        return Family.LEARNED
+
 
 @dataclass(frozen=True)
 class ExternalPlanner(Configuration):
-    """A planner of somebody else."""
+    """An external planner."""
 
     kind = "planner"
 
     planner: str  # a name in `baselines.installed.PLANNERS`
-    # The limit of an anytime planner belongs to the configuration: its plans depend on it.
-    seconds: float | None = None
-
-    @property
-    def family(self) -> Family:
-        return Family.PLANNER
+    seconds: float | None = None  # time limit of an anytime planner, on which its plans depend
 
     @property
     def name(self) -> str:
@@ -139,10 +141,6 @@ class Exact(Configuration):
 
     kind = "exact"
 
-    @property
-    def family(self) -> Family:
-        return Family.EXACT
-
 
 _KINDS: dict[str, type[Configuration]] = {
     cls.kind: cls for cls in (Rules, Learned, Shipped, ExternalPlanner, Exact)
@@ -150,6 +148,6 @@ _KINDS: dict[str, type[Configuration]] = {
 
 
 def configuration_of(description: Mapping[str, Any]) -> Configuration:
-    """Return the configuration that describes itself like this."""
+    """Return the configuration with this description."""
     values = dict(description)
     return _KINDS[values.pop("kind")](**values)

@@ -1,4 +1,4 @@
-"""`experiment.json`: which commands have made the results of a folder, and where."""
+"""`experiment.json`: the commands that wrote a results folder, with versions and machine."""
 
 from __future__ import annotations
 
@@ -20,14 +20,9 @@ FILE = "experiment.json"
 
 
 def describe(folder: Path, command: str, suites: Sequence[Suite]) -> None:
-    """Add a command that begins now."""
+    """Add a command that starts now."""
     file = folder / FILE
-    commands = [*_earlier(file), _description(command, suites)]
-    write_atomically(file, json.dumps({"commands": commands}, indent=2) + "\n")
-
-
-def _description(command: str, suites: Sequence[Suite]) -> dict[str, Any]:
-    return {
+    description = {
         "command": command,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "domains": [suite.domain for suite in suites],
@@ -39,9 +34,11 @@ def _description(command: str, suites: Sequence[Suite]) -> dict[str, Any]:
             "system": platform.platform(),
         },
     }
+    content = {"commands": [*_earlier_commands(file), description]}
+    write_atomically(file, json.dumps(content, indent=2) + "\n")
 
 
-def _earlier(file: Path) -> list[dict[str, Any]]:
+def _earlier_commands(file: Path) -> list[dict[str, Any]]:
     if not file.exists():
         return []
     try:
@@ -50,4 +47,4 @@ def _earlier(file: Path) -> list[dict[str, Any]]:
             return commands
     except (ValueError, KeyError, TypeError):
         pass
-    raise ResultsError(f"{file} is not what an experiment writes")
+    raise ResultsError(f"{file}: not written by `planlog experiment`")

@@ -1,4 +1,4 @@
-"""Execute one job in this process: train a model, or solve a task, and return the record."""
+"""Execute one job in this process, a training or a run on a task, and return its record."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from planlog.search.action_elimination import eliminate_redundant_actions
 from planlog.search.improve import first_plan, improve
 from planlog.validation import Validator
 
-PLANS = "plans"  # the folder of the plans, if they are kept, in that of the results
+PLANS = "plans"  # subfolder of the results folder
 
 _STATUS = {
     Outcome.SOLVED: Status.SOLVED,
@@ -44,8 +44,8 @@ _STATUS = {
 def execute_job(job: Job, folder: Path) -> Record:
     """Return the record of a job.
 
-    Raises the errors of what the job runs. Keeping the limits is up to the caller, too, where
-    the job does not do that by itself.
+    Errors of policies, planners and exact methods are raised. The caller has to enforce the
+    limits, which a job keeps only as far as its planner does.
     """
     record = _run(job, folder)
     details = dict(record.details)
@@ -65,12 +65,13 @@ def _run(job: Job, folder: Path) -> Record:
         case Exact():
             return _run_exact_method(job, folder)
         case other:
-            raise TypeError(f"there is no way to run {other}")
+            raise TypeError(f"unknown configuration {other}")
 
 
 def _train(job: Job, configuration: Learned, folder: Path) -> Record:
     from planlog.learning.learn import learn
 
+    assert job.seed is not None
     domain = Domain.read(folder / job.files.domain)
     rules = Policy.read(folder / job.files.policy, domain)
     tasks = [domain.read_task(folder / file) for file in job.files.training]
@@ -80,7 +81,6 @@ def _train(job: Job, configuration: Learned, folder: Path) -> Record:
         max_states=configuration.max_states,
     )
     start = time.monotonic()
-    assert job.seed is not None
     model = learn(rules, tasks, settings, seed=job.seed, workers=1).model
     file = folder / str(job.files.model)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -112,12 +112,11 @@ def _read_policy(job: Job, domain: Domain, folder: Path) -> Policy:
 
 
 def _execute_policy(job: Job, configuration: PolicyConfiguration, folder: Path) -> Record:
-    """Run a policy, from the files to the plan; then do with the plan what is configured."""
+    """Execute a policy and postprocess its plan; the time includes reading the files."""
     start = time.monotonic()
     domain = Domain.read(folder / job.files.domain)
     policy = _read_policy(job, domain, folder)
     task = domain.read_task(folder / str(job.files.task))
-    improves = configuration.seconds is not None
 
     def left() -> float | None:
         limit = job.limits.seconds
@@ -132,15 +131,15 @@ def _execute_policy(job: Job, configuration: PolicyConfiguration, folder: Path) 
             memory_limit=job.limits.memory,
         )
 
-    result = first_plan(policy, run) if improves else run(policy)
+    result = first_plan(policy, run) if configuration.improves else run(policy)
     first = eliminate_redundant_actions(task, result) if configuration.eliminate else result
     found = [TimedPlan(first.actions, time.monotonic() - start)] if first.solved else []
     if found and configuration.seconds is not None:
         better = improve(policy, task, result, seed=job.seed or 0, threads=1, time_limit=left())
-        with suppress(MemoryError):  # the plans found so far stay
+        with suppress(MemoryError):  # keep the plans found so far
             for plan in better:
                 seconds = time.monotonic() - start
-                if seconds <= configuration.seconds:  # the last one may be a little late
+                if seconds <= configuration.seconds:  # the last plan may be late
                     found.append(TimedPlan(plan.actions, seconds))
     record = job.record(
         _STATUS.get(result.outcome, Status.NO_PLAN),
@@ -168,8 +167,8 @@ def _run_exact_method(job: Job, folder: Path) -> Record:
     task = Domain.read(folder / job.files.domain).read_task(folder / str(job.files.task))
     solve = exact_method(task.domain.name)
     if solve is None:
-        raise LookupError(f"there is no exact method for the domain '{task.domain.name}'")
-    # HiGHS checks its time limit only now and then, so a part of the time is kept from it.
+        raise LookupError(f"no exact method for the domain '{task.domain.name}'")
+    # HiGHS checks its time limit rarely, so it gets only a part of the time.
     limit = job.limits.seconds
     left = None if limit is None else 0.7 * (limit - (time.monotonic() - start))
     solution = solve(task, time_limit=left)
@@ -194,7 +193,7 @@ def _of_solution(job: Job, folder: Path, task: Task, solution: Solution) -> Reco
 def _with_plans(
     record: Record, job: Job, folder: Path, task: Task, plans: Sequence[TimedPlan]
 ) -> Record:
-    """Return the record with its plans, or with the validator's reason to refuse one of them."""
+    """Return the record with its validated plans, or with the reason why one is invalid."""
     if not plans:
         return record
     files = (job.files.domain, str(job.files.task))

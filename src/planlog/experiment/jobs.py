@@ -1,8 +1,8 @@
-"""Jobs: single runs of an experiment as values that can be sent to a worker.
+"""Jobs: the runs of an experiment as values that can be sent to a worker.
 
 The id of a job (`run`) is a hash of everything that its result depends on: the configuration and
-the contents of all files, but not their paths. So results stay valid when the folder is moved,
-and a run is repeated when a task or a rule has changed.
+the contents of all files, but not their paths. Results stay valid when the folder moves, and a
+run is repeated when a task or a rule has changed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -26,12 +26,12 @@ from planlog.experiment.process_limits import Limits
 from planlog.experiment.records import Record, Status
 from planlog.experiment.suite import Suite
 
-MODELS = "models"  # the folder of the trained models, in that of the results
+MODELS = "models"  # subfolder of the results folder
 
 
 @dataclass(frozen=True)
 class JobFiles:
-    """Input files, relative to the results folder if they are in it; `model` is also an output."""
+    """Input files, relative to the results folder if inside; a training writes `model`."""
 
     domain: str
     policy: str
@@ -64,7 +64,7 @@ class Job:
     files: JobFiles
     hashes: Mapping[str, str]  # of the files' contents
     limits: Limits
-    after: str = ""  # the training that has to be done before
+    after: str = ""  # run of the training that this job needs
     options: JobOptions = NO_OPTIONS
 
     @property
@@ -123,10 +123,10 @@ def plan_jobs(
 ) -> Iterator[Job]:
     """Yield all jobs, trainings before the jobs that need them.
 
-    `configurations` are given for each domain.
+    `configurations` maps domains to their configurations.
     """
     planner = _JobPlanner(folder, plan_limits, training_limits, options)
-    planned: set[str] = set()  # several configurations may need the same training
+    planned: set[str] = set()  # several configurations may share a training
     for suite in suites:
         for configuration in configurations[suite.domain]:
             for seed in range(seeds) if configuration.seeded else (None,):
@@ -136,18 +136,16 @@ def plan_jobs(
                         yield job
 
 
+@dataclass
 class _JobPlanner:
-    """Makes the jobs of an experiment that has these limits and options."""
+    """The parts that all jobs of an experiment share."""
 
-    def __init__(
-        self, folder: Path, plan_limits: Limits, training_limits: Limits, options: JobOptions
-    ) -> None:
-        self._folder = folder
-        self._plan_limits = plan_limits
-        self._training_limits = training_limits
-        self._options = options
-        # Files are read once for an experiment, but not for longer: they may change.
-        self._hash: Callable[..., str] = cache(_hash)
+    folder: Path
+    plan_limits: Limits
+    training_limits: Limits
+    options: JobOptions
+    # Each experiment reads its files once; another one reads them again, as they may change.
+    hash: Callable[..., str] = field(default_factory=lambda: cache(_hash))
 
     def jobs(self, suite: Suite, configuration: Configuration, seed: int | None) -> Iterator[Job]:
         """Yield the jobs of a configuration with one seed: a training if needed, then the runs."""
@@ -160,57 +158,52 @@ class _JobPlanner:
             task="",
             files=JobFiles(self._path(suite.domain_file), self._path(suite.policy_file)),
             hashes={
-                "domain": self._hash(suite.domain_file),
-                "policy": self._hash(suite.policy_file),
+                "domain": self.hash(suite.domain_file),
+                "policy": self.hash(suite.policy_file),
             },
-            limits=self._training_limits,
-            options=self._options,
+            limits=self.training_limits,
+            options=self.options,
         )
+        hashes = dict(job.hashes)
         if isinstance(configuration, Learned):
             training = self._training(job, suite, configuration.alone)
             yield training
-            job = replace(
-                _with_hash(job, training=training.run),
-                files=replace(job.files, model=training.files.model),
-                after=training.run,
-            )
+            hashes["training"] = training.run
+            files = replace(job.files, model=training.files.model)
+            job = replace(job, files=files, after=training.run)
         elif isinstance(configuration, Shipped) and suite.model_file is not None:
-            job = _with_hash(job, model=self._hash(suite.model_file))
-        limits = self._plan_limits
+            hashes["model"] = self.hash(suite.model_file)
+        limits = self.plan_limits
         if configuration.time_limit is not None:
             limits = replace(limits, seconds=configuration.time_limit)
         for test in suite.tests:
             yield _with_id(
-                replace(
-                    _with_hash(job, task=self._hash(test.file)),
-                    split=test.split,
-                    task=test.name,
-                    files=replace(job.files, task=self._path(test.file)),
-                    limits=limits,
-                )
+                job,
+                split=test.split,
+                task=test.name,
+                files=replace(job.files, task=self._path(test.file)),
+                hashes=hashes | {"task": self.hash(test.file)},
+                limits=limits,
             )
 
     def _training(self, job: Job, suite: Suite, policy: PolicyConfiguration) -> Job:
-        model = self._folder / MODELS / suite.domain / f"{policy.name}-{job.seed}.safetensors"
-        files = replace(
-            job.files,
-            model=self._path(model),
-            training=tuple(map(self._path, suite.training)),
+        model = self.folder / MODELS / suite.domain / f"{policy.name}-{job.seed}.safetensors"
+        training = tuple(map(self._path, suite.training))
+        return _with_id(
+            job,
+            configuration=policy,
+            files=replace(job.files, model=self._path(model), training=training),
+            hashes={**job.hashes, "training": self.hash(*suite.training)},
         )
-        job = _with_hash(job, training=self._hash(*suite.training))
-        return _with_id(replace(job, configuration=policy, files=files))
 
     def _path(self, file: Path) -> str:
-        file, folder = file.resolve(), self._folder.resolve()
+        file, folder = file.resolve(), self.folder.resolve()
         return str(file.relative_to(folder) if file.is_relative_to(folder) else file)
 
 
-def _with_hash(job: Job, **hashes: str) -> Job:
-    return replace(job, hashes={**job.hashes, **hashes})
-
-
-def _with_id(job: Job) -> Job:
-    """Return the job with the id that follows from everything else."""
+def _with_id(job: Job, **changes: Any) -> Job:
+    """Return the job with these changes and the id that follows from them."""
+    job = replace(job, **changes)
     configuration = job.configuration.describe()
     essential = (job.domain, configuration, job.seed, job.split, job.task, job.hashes)
     text = json.dumps(essential, sort_keys=True)
@@ -226,9 +219,9 @@ def _hash(*files: Path) -> str:
 
 
 def is_done(job: Job, record: Record | None, folder: Path, *, retry_failed: bool = False) -> bool:
-    """Return whether a record holds the result of the job, so that it need not run again.
+    """Return whether a record holds the result of the job.
 
-    A run that reached a limit is repeated with a larger one, a failed one with `retry_failed`.
+    A run that reached a limit is repeated with a larger limit, a failed run with `retry_failed`.
     """
     if record is None:
         return False

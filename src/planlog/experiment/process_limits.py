@@ -1,16 +1,14 @@
-"""Processes with limits that hold: for all their descendants, and even if the caller is killed.
+"""Limits on time and memory of a process tree, enforced even if the caller is killed.
 
-`run` starts a program below a small supervisor: this file, run as a program of its own. On Linux
-the supervisor asks for the role of a subreaper: a process whose parent ends becomes the
-supervisor's child rather than that of process 1. So whatever the program starts stays below the
-supervisor, daemons in sessions of their own too, and can be found and killed. The supervisor sees
-to it when a limit is reached, when the program ends, when it is told to (SIGTERM), and when its
-own parent is gone, however that ended.
+`run` starts a program below a small supervisor, which is this file run as a program. On Linux the
+supervisor is a subreaper: it becomes the parent of every descendant whose own parent ends. All
+processes that the program starts, daemons included, therefore stay below the supervisor. It kills
+them when a limit is reached, when the program ends, on SIGTERM, and when its own parent is gone.
 
-`watch` does the same for a process that is already there, as far as that can be done from outside.
+`watch` enforces limits on a process that runs already, as far as possible from outside.
 
-Where there is no /proc (not Linux), time limits kill the program's process group, and memory is
-limited for each process alone, by RLIMIT_AS, if the system cares for that.
+Without /proc (not Linux), a time limit kills the process group of the program, and RLIMIT_AS
+limits the memory of each single process, if the system supports it.
 """
 
 from __future__ import annotations
@@ -29,41 +27,41 @@ from enum import Enum
 from pathlib import Path
 from typing import IO, NamedTuple
 
-INTERVAL = 0.05  # seconds between two looks at the tree
+INTERVAL = 0.05  # seconds between two scans of the tree
 GRACE = 0.5  # seconds from SIGTERM to SIGKILL
 
 _HAS_PROC = Path("/proc/self/stat").exists()
 _PAGE = resource.getpagesize()
 _TICKS = os.sysconf("SC_CLK_TCK")
-_UNKILLABLE = 10.0  # seconds after which a killed process is given up: the kernel holds it
+_UNKILLABLE = 10.0  # seconds to wait for a killed process, which the kernel may hold
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What all processes of a tree may use together; None: as much as there is."""
+    """Limits for all processes of a tree together; None: no limit."""
 
     seconds: float | None = None
     memory: int | None = None  # bytes resident at once
 
 
 class Stop(Enum):
-    """Why a tree of processes was ended."""
+    """Reason for ending a process tree."""
 
     TIME = "time limit"
     MEMORY = "memory limit"
-    ASKED = "asked to"
+    CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a tree of processes has used, and how it ended."""
+    """Resources that a process tree has used, and how it ended."""
 
     seconds: float
     cpu_seconds: float
-    memory: int  # most bytes resident at once; pages in two processes count twice
-    returncode: int  # of the first process; -n: ended by signal n
+    memory: int  # peak resident bytes; shared pages count for each process
+    returncode: int  # of the root process; -n: ended by signal n
     stopped: Stop | None = None  # None: it ended by itself
-    started: float = 0.0  # as `time.time` counts
+    started: float = 0.0  # a value of `time.time`
 
 
 def run(
@@ -73,21 +71,20 @@ def run(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     stdout: IO[bytes] | None = None,
-    keep_on: Callable[[], bool] | None = None,
+    is_cancelled: Callable[[], bool] | None = None,
 ) -> Usage:
-    """Run a program until it ends, reaches a limit, or `keep_on()` turns False.
+    """Run a program until it ends, reaches a limit, or `is_cancelled()` returns True.
 
-    Both output streams go to `stdout` (None: nowhere), and there is no input. When this returns
-    or raises, be it a KeyboardInterrupt, nothing that the program has started is alive. If this
-    process is killed, the program and all it has started are killed too. Raises OSError if the
-    program cannot be started.
+    Both output streams go to `stdout` (None: discarded); the input is empty. No process of the
+    program is alive when this function returns or raises, even KeyboardInterrupt. If this process
+    is killed, so are they. Raise OSError if the program cannot be started.
     """
-    # Not needed, and slow to load, in the supervisor.
+    # Slow to import; the supervisor does not need it.
     import subprocess
 
     read_end, write_end = os.pipe()
     order = {"report": write_end, "caller": os.getpid(), "limits": asdict(limits)}
-    # Without the user's settings and packages it starts in a few hundredths of a second.
+    # Isolated from site packages, it starts faster.
     supervisor = [sys.executable, "-I", "-S", __file__, json.dumps(order)]
     with open(read_end, "rb") as report:  # noqa: PTH123 (not a path)
         try:
@@ -104,10 +101,10 @@ def run(
         finally:
             os.close(write_end)
         try:
-            while keep_on and not select.select([report], [], [], INTERVAL)[0]:
-                if not keep_on():
+            while is_cancelled and not select.select([report], [], [], INTERVAL)[0]:
+                if is_cancelled():
                     process.terminate()
-                    keep_on = None
+                    is_cancelled = None
             text = report.read()
         except BaseException:
             process.terminate()
@@ -116,48 +113,48 @@ def run(
             process.wait()
     if not text:
         _kill_session(process.pid)
-        raise ChildProcessError(f"somebody has killed the supervisor of {argv[0]}")
+        raise ChildProcessError(f"the supervisor of {argv[0]} was killed")
     values = json.loads(text)
     if "error" in values:
         raise OSError(values["error"], os.strerror(values["error"]), str(argv[0]))
     return Usage(**values | {"stopped": values["stopped"] and Stop(values["stopped"])})
 
 
-def watch(pid: int, limits: Limits, *, keep_on: Callable[[], bool] | None = None) -> Usage:
-    """Wait for a child that leads a session of its own; end it with all its descendants when a
-    limit is reached, or `keep_on()` turns False, or the waiting itself ends by an exception.
+def watch(pid: int, limits: Limits, *, is_cancelled: Callable[[], bool] | None = None) -> Usage:
+    """Wait for a child that leads its own session, and enforce limits that count from now.
 
-    The limits count from this call. What is left of its descendants when the child ends is
-    killed. A process is missed only if it left the session, and its parent ended, between two
-    looks at the tree; below `run` none is.
+    End the child with all its descendants when a limit is reached, `is_cancelled()` returns True,
+    or an exception interrupts waiting. When the child ends, kill its remaining descendants. A
+    descendant escapes only if it leaves the session and loses its parent between two scans of the
+    tree; below `run` none can.
     """
-    return _watch(pid, _Tree(pid), limits, keep_on)
+    return _watch(pid, _Tree(pid), limits, is_cancelled)
 
 
-def _watch(pid: int, tree: _Tree, limits: Limits, keep_on: Callable[[], bool] | None) -> Usage:
+def _watch(pid: int, tree: _Tree, limits: Limits, is_cancelled: Callable[[], bool] | None) -> Usage:
     started, start = time.time(), time.monotonic()
     deadline = None if limits.seconds is None else start + limits.seconds
     stopped = None
     try:
         with _ending(pid) as ended_within:
             while True:
-                tree.look()
+                tree.scan()
                 now = time.monotonic()
                 if limits.memory is not None and tree.memory > limits.memory:
                     stopped = Stop.MEMORY
                 elif deadline is not None and now >= deadline:
                     stopped = Stop.TIME
-                elif keep_on and not keep_on():
-                    stopped = Stop.ASKED
+                elif is_cancelled and is_cancelled():
+                    stopped = Stop.CANCELLED
                 left = INTERVAL if deadline is None else min(INTERVAL, deadline - now)
                 if stopped or ended_within(left):
                     break
-        # What is over its memory limit might take more of it, so there is no grace.
-        if stopped in (Stop.TIME, Stop.ASKED):
+        # No grace after a memory limit: the processes might allocate even more.
+        if stopped in (Stop.TIME, Stop.CANCELLED):
             _terminate(tree)
     finally:
         _kill(tree)
-        os.kill(pid, signal.SIGKILL)  # if only its first thread has ended, it looks dead to us
+        os.kill(pid, signal.SIGKILL)  # a process whose main thread has ended looks dead
         _, status, usage = os.wait4(pid, 0)
     return Usage(
         seconds=time.monotonic() - start,
@@ -171,7 +168,7 @@ def _watch(pid: int, tree: _Tree, limits: Limits, keep_on: Callable[[], bool] | 
 
 @contextlib.contextmanager
 def _ending(pid: int) -> Iterator[Callable[[float], bool]]:
-    """A function that waits for so many seconds, or until the child has ended: whether it has."""
+    """Yield a function that waits for seconds, and returns whether the child has ended."""
     if not hasattr(os, "pidfd_open"):
 
         def ended_within(seconds: float) -> bool:
@@ -188,18 +185,18 @@ def _ending(pid: int) -> Iterator[Callable[[float], bool]]:
 
 
 def _terminate(tree: _Tree) -> None:
-    """Ask all processes to end, and give them time for it."""
+    """Ask all processes to end, and wait for a grace period."""
     tree.send(signal.SIGTERM)
     over = time.monotonic() + GRACE
-    while time.monotonic() < over and tree.look():
+    while time.monotonic() < over and tree.scan():
         time.sleep(0.01)
 
 
 def _kill(tree: _Tree) -> None:
-    """Kill all processes, with those that they start in the meantime."""
+    """Kill all processes, including those that start in the meantime."""
     over = time.monotonic() + _UNKILLABLE
     while True:
-        alive = tree.look(thorough=True)
+        alive = tree.scan(thorough=True)
         tree.send(signal.SIGKILL)
         if not alive or time.monotonic() > over:
             break
@@ -207,49 +204,51 @@ def _kill(tree: _Tree) -> None:
 
 
 def _kill_session(session: int) -> None:
-    """Kill what is left of a session whose first process is gone."""
+    """Kill the processes of a session whose leader has ended."""
     with contextlib.suppress(OSError):
-        for pid, process in _everything().items():
+        for pid, process in _all_processes().items():
             if process.session == session:
                 os.kill(pid, signal.SIGKILL)
 
 
 class _Process(NamedTuple):
-    """What /proc tells of a living process."""
+    """A living process, as /proc describes it."""
 
     parent: int
     session: int
-    started: int  # with the id it names a process for all times, since ids are used again
+    started: int  # identifies a process together with its id, which may be reused
     cpu_seconds: float
     memory: int  # bytes
 
 
 class _Tree:
-    """A process with all its descendants (without itself, if it is this very process)."""
+    """A process with all its descendants, but without the current process."""
 
     def __init__(self, root: int) -> None:
-        self.memory = 0  # at the last look
+        self.memory = 0  # at the last scan
         self.peak = 0
         self._root = root
         self._alive: dict[int, _Process] = {}
-        self._cpu: dict[tuple[int, int], float] = {}  # of all there ever were
+        self._cpu: dict[
+            tuple[int, int], float
+        ] = {}  # by id and start time, including ended processes
 
     @property
     def cpu_seconds(self) -> float:
-        """As far as the looks could tell."""
+        """CPU time at the last scan of each process."""
         return sum(self._cpu.values())
 
-    def look(self, *, thorough: bool = False) -> bool:
-        """Whether any process is alive; all that are there are known after it.
+    def scan(self, *, thorough: bool = False) -> bool:
+        """Scan the tree, and return whether any process is alive.
 
-        A thorough look goes through all processes of the system, to find those that have lost
-        their parent but are still in the session, which has the number of the root.
+        A thorough scan reads all processes of the system, to find those that have lost their
+        parent but are still in the session of the root.
         """
         if not _HAS_PROC:
-            return self._look_at_group()
+            return self._scan_group()
         known = self._alive
         self._alive = {}
-        everything = _everything() if thorough or not _TELLS_CHILDREN else None
+        everything = _all_processes() if thorough or not _LISTS_CHILDREN else None
         pending = [self._root, *known]
         if everything is not None:
             pending += [pid for pid, other in everything.items() if other.session == self._root]
@@ -259,7 +258,7 @@ class _Tree:
             if pid in seen:
                 continue
             seen.add(pid)
-            process = _look_up(pid)
+            process = _read_process(pid)
             if process is None or (pid in known and known[pid].started != process.started):
                 continue
             if pid != os.getpid():
@@ -273,31 +272,31 @@ class _Tree:
         self.peak = max(self.peak, self.memory)
         return bool(self._alive)
 
-    def _look_at_group(self) -> bool:
+    def _scan_group(self) -> bool:
         try:
             os.killpg(self._root, 0)
         except OSError:
             return False
-        # The first process is still there to be waited for; its ending is seen by the caller.
+        # An ended root stays in the group until the caller waits for it.
         return os.waitid(os.P_PID, self._root, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to all processes that were alive at the last look."""
+        """Send a signal to all processes that were alive at the last scan."""
         if not _HAS_PROC:
             with contextlib.suppress(OSError):
                 os.killpg(self._root, number)
         for pid, process in self._alive.items():
-            now = _look_up(pid)
+            now = _read_process(pid)
             if now is not None and now.started == process.started:
                 with contextlib.suppress(OSError):
                     os.kill(pid, number)
 
 
-def _look_up(pid: int) -> _Process | None:
-    """A process; None if it has ended, waited for or not."""
+def _read_process(pid: int) -> _Process | None:
+    """Return a process; None if it has ended or is a zombie."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 (called often)
-            # The name in parentheses may contain anything.
+            # The process name in parentheses may contain any character.
             fields = file.read().rpartition(b")")[2].split()
     except OSError:
         return None
@@ -312,14 +311,14 @@ def _look_up(pid: int) -> _Process | None:
     )
 
 
-def _everything() -> dict[int, _Process]:
-    """All living processes of the system."""
+def _all_processes() -> dict[int, _Process]:
+    """Return all living processes of the system."""
     ids = (int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208
-    return {pid: process for pid in ids if (process := _look_up(pid))}
+    return {pid: process for pid in ids if (process := _read_process(pid))}
 
 
 def _children(pid: int) -> Iterator[int]:
-    """The children of a process; a few may be missing if others end at this moment."""
+    """Yield the children of a process; some may be missing while others end."""
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 (called often)
             with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123
@@ -328,7 +327,7 @@ def _children(pid: int) -> Iterator[int]:
         return
 
 
-_TELLS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
+_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
 
 
 def _bytes(maxrss: int) -> int:
@@ -336,7 +335,7 @@ def _bytes(maxrss: int) -> int:
 
 
 def _supervise(report: int, caller: int, limits: Limits, argv: list[str]) -> None:
-    """Run a program as the supervisor, and write its usage to a file descriptor."""
+    """Run a program as its supervisor, and write the usage to a file descriptor."""
     os.set_inheritable(report, False)
     asked = False
 
@@ -356,26 +355,26 @@ def _supervise(report: int, caller: int, limits: Limits, argv: list[str]) -> Non
             argv[0],
             argv,
             os.environ,
-            # As shells do; signals for the group are not meant for the supervisor.
+            # Signals for the group of the program must not reach the supervisor.
             setpgroup=0,
-            # Python ignores these, and whoever is ignored here would be so in the program.
+            # Python ignores the last two, and the program would inherit that.
             setsigdef=[*handled, signal.SIGPIPE, signal.SIGXFSZ],
         )
     except OSError as error:
         answer = {"error": error.errno}
     else:
         tree = _Tree(os.getpid() if _HAS_PROC else pid)
-        usage = _watch(pid, tree, limits, lambda: not asked and os.getppid() == caller)
-        # Whatever there was is this process's child by now, or will be in a moment. Waiting for
-        # all of them makes sure that none is left, and lets the system add up their times.
+        usage = _watch(pid, tree, limits, lambda: asked or os.getppid() != caller)
+        # All remaining descendants become children of this process. Waiting for each of them
+        # ensures that none is left, and lets the system add up their CPU times.
         with contextlib.suppress(ChildProcessError):
             while True:
                 if not os.waitpid(-1, os.WNOHANG)[0]:
                     _kill(tree)
         total = resource.getrusage(resource.RUSAGE_CHILDREN)
         usage = replace(usage, cpu_seconds=total.ru_utime + total.ru_stime)
-        # Peaks between two looks. The system counts the memory that a process had before it
-        # became another program, so that a peak like the supervisor's own says nothing.
+        # Peaks between two scans. The system includes the memory of a process before `exec`, so a
+        # peak that does not exceed the supervisor's own carries no information.
         if _bytes(total.ru_maxrss) > _own_peak():
             usage = replace(usage, memory=max(usage.memory, _bytes(total.ru_maxrss)))
         answer = asdict(usage) | {"stopped": usage.stopped and usage.stopped.value}
@@ -383,8 +382,14 @@ def _supervise(report: int, caller: int, limits: Limits, argv: list[str]) -> Non
         os.write(report, json.dumps(answer).encode())
 
 
+def own_usage() -> tuple[float, int]:
+    """Return the CPU seconds and the peak resident bytes of this process."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime, _own_peak()
+
+
 def _own_peak() -> int:
-    """Most bytes that this program has held, without what its process held as another program."""
+    """Return the peak resident bytes since `exec`."""
     try:
         with open("/proc/self/status", "rb") as file:  # noqa: PTH123 (as above)
             for line in file:
@@ -396,13 +401,13 @@ def _own_peak() -> int:
 
 
 def die_with_parent() -> None:
-    """Let the system kill this process when the thread that has started it ends (Linux only)."""
-    _control_process(1, signal.SIGKILL)
+    """Let the kernel kill this process when the thread that forked it ends (Linux only)."""
+    _control_process(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def _adopt_orphans() -> None:
-    """Become the parent of all descendants whose own parent ends (Linux only)."""
-    _control_process(36, 1)
+    """Become a subreaper: the parent of descendants whose own parent ends (Linux only)."""
+    _control_process(36, 1)  # PR_SET_CHILD_SUBREAPER
 
 
 def _control_process(option: int, value: int) -> None:

@@ -1,4 +1,4 @@
-"""Results of experiments: one record for each run, kept as lines of JSON that are only added to."""
+"""Records of an experiment: one for each run, stored as one line of JSON in an append-only file."""
 
 from __future__ import annotations
 
@@ -6,47 +6,48 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any, Self
 
 from planlog.errors import PlanlogError
 
-RECORDS = "records"  # the folder of the records, in that of the results
+RECORDS = "records"  # subfolder of the results folder
 
 
 class ResultsError(PlanlogError):
-    """A folder without results, or with what no experiment writes."""
+    """A results folder without records, or with a file that no experiment writes."""
 
 
 class Status(Enum):
-    """How a run ended."""
+    """Outcome of a run."""
 
     SOLVED = "solved"
     TRAINED = "trained"
     UNSOLVABLE = "unsolvable"  # proved
-    NO_PLAN = "no plan"  # it ended by itself, without one
+    NO_PLAN = "no plan"  # the run ended by itself without a plan
     TIME = "time limit"
     MEMORY = "memory limit"
-    INVALID = "invalid plan"  # refused by our validator
-    FAILED = "failed"  # did not do its work; the message says why
+    INVALID = "invalid plan"  # rejected by the validator
+    FAILED = "failed"  # an error, which the message describes
 
 
 class Family(Enum):
-    """What kind of thing makes the plans."""
+    """Kind of planner."""
 
-    RULES = "rules"  # a policy, actions drawn uniformly
-    SEARCH = "search"  # around the plans of the rules
+    RULES = "rules"  # a policy that draws actions uniformly
+    SEARCH = "search"  # action elimination or local search on plans of the rules
     LEARNED = "learned"  # a policy with a trained network
-    PLANNER = "planner"  # somebody else's
-    EXACT = "exact"  # ours, for one domain
+    PLANNER = "planner"  # an external planner
+    EXACT = "exact"  # an exact method for one domain
 
 
 @dataclass(frozen=True)
 class Record:
-    """One run: a planner on a task, or the training of a model (which has no task)."""
+    """The result of one run: a planner on a task, or the training of a model (without a task)."""
 
-    run: str  # equal for two runs only if they are the same run; see `details`
+    run: str  # id of the run: a hash of everything that its result depends on
     domain: str
     planner: str  # such as rules, lama-first, lrnn-1-16-default
     family: Family
@@ -57,28 +58,28 @@ class Record:
     seed: int | None = None
     length: int | None = None  # actions of the plan
     cost: float | None = None
-    optimal: bool = False  # the planner has proved that no plan costs less
-    lower_bound: float | None = None  # no plan costs less than this
-    # Cost of every plan on the way, and the seconds after which it was there; the last is the best.
+    optimal: bool = False  # proved by the planner
+    lower_bound: float | None = None  # on the cost of every plan
+    # Cost of every plan found and the seconds until then; costs decrease.
     plans: tuple[tuple[float, float], ...] = ()
-    seconds: float = 0.0  # from start to end
+    seconds: float = 0.0  # wall-clock
     cpu_seconds: float = 0.0  # of all processes
-    memory: int = 0  # most bytes resident at once
+    memory: int = 0  # peak resident bytes
     started: str = ""  # UTC, ISO 8601
     message: str = ""
-    # What is needed to repeat it: configuration, limits, files, hashes, versions, machine.
+    # Everything needed to repeat the run: configuration, limits, files, hashes, versions, machine.
     details: Mapping[str, Any] = field(default_factory=dict)
-    # Only of trainings: loss, accuracy, f1 by epochs (lists), seconds, and what was learned from.
+    # Trainings only: loss, accuracy and F1 by epoch (lists), seconds, and the training data.
     training: Mapping[str, Any] | None = None
 
     def to_json(self) -> str:
-        """One line."""
+        """Return the record as one line."""
         values = {name: value for name, value in asdict(self).items() if value not in (None, "")}
         return json.dumps(values | {"family": self.family.value, "status": self.status.value})
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Self:
-        """The record of a line; raises ValueError for anything else."""
+        """Return the record of a line; raise ValueError for any other text."""
         values = json.loads(line)
         if not isinstance(values, dict):
             raise ValueError("not an object")
@@ -91,36 +92,32 @@ class Record:
             raise ValueError(f"not a record: {error}") from None
 
 
-_BEGINNING = b'{"run": "'  # of the line of a record
+_BEGINNING = b'{"run": "'  # first bytes of every record
 _FIELDS = frozenset(field.name for field in fields(Record))
 
 
-class RecordFile:
-    """A file that records are added to, by this process only."""
+def timestamp() -> str:
+    """Return the current time as records store it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
-    def __init__(self, file: Path) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        self._file = file.open("ab")
-        # What a process that was killed has left of its last line is no record.
-        if self._file.tell() and not file.read_bytes().endswith(b"\n"):
-            self._file.write(b"\n")
 
-    def add(self, record: Record) -> str:
-        """Append a record and return its line; when this returns, the line is on the disk."""
-        line = record.to_json() + "\n"
-        self._file.write(line.encode())
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        return line
-
-    def close(self) -> None:
-        self._file.close()
+def append_line(file: Path, line: str) -> None:
+    """Append the line of a record to a file that no other process writes, and flush it to disk."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("ab+") as records:
+        if records.tell():
+            records.seek(-1, os.SEEK_END)
+            if records.read(1) != b"\n":  # a killed process has left a part of a line
+                records.write(b"\n")
+        records.write(line.encode() + b"\n")
+        records.flush()
+        os.fsync(records.fileno())
 
 
 def read_records(folder: Path) -> Iterator[Record]:
-    """All records of a results folder; of runs that are there twice, only those begun last.
+    """Yield the records of a results folder; of several records of a run, the one started last.
 
-    Lines that were cut off by a kill are passed over.
+    Incomplete lines, which a killed process leaves, are skipped.
     """
     files = sorted((folder / RECORDS).glob("*.jsonl"))
     if not files:
@@ -134,7 +131,7 @@ def read_records(folder: Path) -> Iterator[Record]:
                 record = Record.from_json(line)
             except ValueError as error:
                 if isinstance(error, json.JSONDecodeError) and _BEGINNING.startswith(line[:8]):
-                    continue  # it has been cut off
+                    continue  # an incomplete line
                 raise ResultsError(f"{file}:{number}: {error}") from None
             before = records.get(record.run)
             if before is None or before.started <= record.started:

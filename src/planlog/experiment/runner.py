@@ -1,29 +1,17 @@
-"""Give jobs to workers, here or on a cluster, until all are done."""
+"""Distribute jobs to workers, on this machine or on a cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Protocol
 
 from planlog.experiment.jobs import Job, is_done
-from planlog.experiment.records import RECORDS, Record, RecordFile, Status
+from planlog.experiment.records import RECORDS, Record, Status, append_line, timestamp
+from planlog.experiment.worker_pool import Workers
 
 OnRecord = Callable[[Job, Record], None]
-
-
-class Workers(Protocol):
-    """Workers that do a number of jobs at once."""
-
-    @property
-    def number(self) -> int: ...
-
-    def submit(self, job: str) -> Future[str]:
-        """Do a job, given as a line of JSON; the result is the line of its record."""
-        ...
 
 
 def run(
@@ -35,10 +23,10 @@ def run(
     retry_failed: bool = False,
     on_record: OnRecord | None = None,
 ) -> list[Record]:
-    """Do all jobs that are not `done`, and return their records.
+    """Execute all jobs that have no valid result in `done`, and return their records.
 
-    Jobs that depend on a training that failed are left out. Records are on the disk before they
-    are returned or given to `on_record`. Trainings begin first, since other jobs wait for them.
+    Records are on disk before they are returned or passed to `on_record`. Trainings start first,
+    since other jobs wait for them. Jobs whose training failed are skipped.
     """
     trained: dict[str, bool] = {}
     missing: list[Job] = []
@@ -78,14 +66,11 @@ def run(
 
 
 def _record(job: Job, future: Future[str], folder: Path) -> Record:
-    """Return the record of a worker, or a record that it failed to make one."""
+    """Return the record of a worker; if the worker was lost, store and return a failure."""
     try:
         return Record.from_json(future.result())
     except Exception as error:
-        started = datetime.now(UTC).isoformat(timespec="milliseconds")
         message = f"{type(error).__name__}: {error}"
-        record = job.record(Status.FAILED, started=started, message=message)
-        file = RecordFile(folder / RECORDS / "lost.jsonl")
-        file.add(record)
-        file.close()
+        record = job.record(Status.FAILED, started=timestamp(), message=message)
+        append_line(folder / RECORDS / "lost.jsonl", record.to_json())
         return record

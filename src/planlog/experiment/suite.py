@@ -1,8 +1,8 @@
-"""The tasks of an experiment, for each domain: those to learn from, and those to solve."""
+"""Suites: the domains of an experiment with their training and test tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +15,12 @@ TRAINING = "training"
 
 
 class SuiteError(PlanlogError):
-    """A folder that an experiment cannot take its tasks from."""
+    """A folder without the tasks that an experiment needs."""
 
 
 @dataclass(frozen=True)
 class TestTask:
-    """A task to solve."""
+    """A test task."""
 
     split: str  # such as easy
     name: str  # such as p01
@@ -31,10 +31,10 @@ class TestTask:
 class Suite:
     """All files of a domain."""
 
-    domain: str  # what to call it
+    domain: str  # name in records
     domain_file: Path
     policy_file: Path
-    model_file: Path | None  # that is shipped for the domain
+    model_file: Path | None  # the shipped model
     training: tuple[Path, ...]
     tests: tuple[TestTask, ...]
 
@@ -42,37 +42,37 @@ class Suite:
 def generate(
     folder: Path, name: str, splits: Collection[str], *, seed: int, count: int | None = None
 ) -> Suite:
-    """Write tasks of a shipped domain into a folder for it, unless they are there already.
+    """Write tasks of a shipped domain to `folder / name`; existing files stay.
 
-    `count` is the number of tasks in each split; training tasks are always as many as usual.
+    `count` is the number of tasks in each test split. Raise SuiteError if an existing file has
+    another content.
     """
     folder = folder / name
     domain_file, policy_file = folder / "domain.pddl", folder / "policy.dl"
-    _keep(domain_file, domains.path(name).joinpath("domain.pddl").read_text(encoding="utf-8"))
-    _keep(policy_file, domains.policy_path(name).read_text(encoding="utf-8"))
+    _write_or_compare(domain_file, (domains.path(name) / "domain.pddl").read_text(encoding="utf-8"))
+    _write_or_compare(policy_file, domains.policy_path(name).read_text(encoding="utf-8"))
     files: dict[str, list[Path]] = {}
     for split in (TRAINING, *splits):
         number = None if split == TRAINING else count
         files[split] = []
         for file, text in domains.generate(name, seed=seed, split=split, count=number):
-            _keep(folder / split / file, text)
+            _write_or_compare(folder / split / file, text)
             files[split].append(folder / split / file)
     tests = tuple(TestTask(split, file.stem, file) for split in splits for file in files[split])
     model_file = domains.model_path(name)
     return Suite(name, domain_file, policy_file, model_file, tuple(files[TRAINING]), tests)
 
 
-def _keep(file: Path, text: str) -> None:
-    """Write a file, or make sure that it has this content."""
-    if file.exists():
-        if file.read_text(encoding="utf-8") != text:
-            raise SuiteError(
-                f"{file} is there already, with another content: the folder holds the results of "
-                "another experiment, so choose a new one"
-            )
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, text)
+def _write_or_compare(file: Path, text: str) -> None:
+    """Write a new file; raise SuiteError if an existing file has another content."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, text)
+    elif file.read_text(encoding="utf-8") != text:
+        raise SuiteError(
+            f"{file} already exists with another content: the folder holds the results of another "
+            "experiment, so choose a new one"
+        )
 
 
 def find(
@@ -81,38 +81,34 @@ def find(
     splits: Collection[str] = (),
     count: int | None = None,
 ) -> list[Suite]:
-    """The domains of an IPC-style folder: one folder each, or just one that is the folder itself.
+    """Return the suites of an IPC-style folder: a subfolder for each domain, or one domain itself.
 
-    A domain's folder holds `domain.pddl`, perhaps rules as `policy.dl` (else they are those that
-    are shipped for the domain of this name), and the tasks in folders such as `training`,
-    `testing_easy` or `testing/easy`. Empty `names` and `splits` mean all; `count` is the number
-    of tasks from each split, spread evenly.
+    The folder of a domain holds `domain.pddl`, optionally `policy.dl` (default: the shipped
+    policy of a domain with this name), and the tasks in folders such as `training`,
+    `testing_easy` or `testing/easy`. Empty `names` and `splits` select all; `count` is
+    the number of tasks taken from each split, at equal distances.
     """
     if not folder.is_dir():
-        raise SuiteError(f"{folder}: there is no such folder")
-    found = [folder] if (folder / "domain.pddl").exists() else sorted(_domain_folders(folder))
+        raise SuiteError(f"{folder}: no such folder")
+    candidates = [folder] if (folder / "domain.pddl").exists() else sorted(folder.iterdir())
+    found = {c.resolve().name: c for c in candidates if (c / "domain.pddl").exists()}
     if not found:
-        raise SuiteError(f"{folder}: neither here nor in a folder below is a domain.pddl")
-    known = [place.resolve().name for place in found]
+        raise SuiteError(f"{folder}: no domain.pddl in this folder or in one of its folders")
     for name in names:
-        if name not in known:
-            raise SuiteError(f"{folder}: no domain '{name}' here; there are: {', '.join(known)}")
+        if name not in found:
+            raise SuiteError(f"{folder}: no domain '{name}'; there are: {', '.join(found)}")
     return [
         _suite(place, name, splits, count)
-        for place, name in zip(found, known, strict=True)
+        for name, place in found.items()
         if not names or name in names
     ]
-
-
-def _domain_folders(folder: Path) -> Iterator[Path]:
-    return (place for place in folder.iterdir() if (place / "domain.pddl").exists())
 
 
 def _suite(folder: Path, name: str, splits: Collection[str], count: int | None) -> Suite:
     domain_file = folder / "domain.pddl"
     files: dict[str, list[Path]] = {}
     for file in sorted(folder.rglob("*.pddl")):
-        if file != domain_file and file.name != "domain.pddl":
+        if file.name != "domain.pddl":
             files.setdefault(_split(file.parent.relative_to(folder)), []).append(file)
     training = tuple(files.pop(TRAINING, ()))
     for split in splits:
@@ -131,12 +127,11 @@ def _suite(folder: Path, name: str, splits: Collection[str], count: int | None) 
 
 
 def _split(place: Path) -> str:
-    """`training/easy` is training; `testing_easy` and `testing/easy` are easy."""
+    """Return the split: `training` for `training/easy`, `easy` for `testing_easy`."""
     words = [word for part in place.parts for word in part.split("_")]
     if TRAINING in words:
         return TRAINING
-    rest = [word for word in words if word not in ("testing", "test")]
-    return "-".join(rest) or "test"
+    return "-".join(word for word in words if word not in ("testing", "test")) or "test"
 
 
 def _spread(files: list[Path], count: int | None) -> list[Path]:
@@ -150,7 +145,5 @@ def _policy_file(folder: Path, shipped: str | None) -> Path:
     if own.exists():
         return own
     if shipped is None:
-        raise SuiteError(
-            f"{folder}: no rules for this domain are shipped; write some as {own.name} there"
-        )
+        raise SuiteError(f"{folder}: no policy is shipped for this domain; add a {own.name}")
     return domains.policy_path(shipped)

@@ -1,4 +1,4 @@
-"""Worker processes on this machine, to which threads give jobs."""
+"""Worker processes on this machine, one for each thread that submits jobs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-# A job on which the worker itself dies is not tried for ever.
-ATTEMPTS = 2
+ATTEMPTS = 2  # for a job whose worker dies
 
-# Every run has one processor.
+# Every job uses one processor.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -24,7 +23,7 @@ class WorkerGone(Exception):
 
 
 class _WorkerProcess:
-    """A worker process, as seen by the thread that gives it jobs."""
+    """A worker process and its pipes."""
 
     def __init__(self, folder: Path) -> None:
         self._process = subprocess.Popen(
@@ -33,40 +32,39 @@ class _WorkerProcess:
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, **_ONE_THREAD},
-            start_new_session=True,  # Ctrl-C is for the main process alone
+            start_new_session=True,  # Ctrl-C reaches only the main process
         )
 
     def perform(self, job: str) -> str:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
+        assert self._process.stdin is not None and self._process.stdout is not None
         with suppress(OSError):
             self._process.stdin.write(job + "\n")
             self._process.stdin.flush()
             answer = self._process.stdout.readline()
             if answer.endswith("\n"):
-                return answer
+                return answer.removesuffix("\n")
         raise WorkerGone(f"the worker ended with code {self._process.poll()}")
 
     def close(self) -> None:
-        """End the worker, and the job that it is doing."""
+        """End the worker and the job that it executes."""
         assert self._process.stdin is not None
-        with suppress(OSError):  # it may be gone already
+        with suppress(OSError):  # the worker may have ended
             self._process.stdin.close()
         self._process.wait()
 
 
 class WorkerPool:
-    """One worker process for each thread that asks for a job to be done."""
+    """One worker process for each thread that calls `perform`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._own = threading.local()  # .worker: that of the current thread
+        self._own = threading.local()  # .worker: the worker of the current thread
         self._all: set[_WorkerProcess] = set()
         self._lock = threading.Lock()
         self._closed = False
 
     def perform(self, job: str) -> str:
-        """Let this thread's worker do a job, and return the record; both are lines of JSON."""
+        """Execute a job in this thread's worker and return the record; both are lines of JSON."""
         for attempt in range(ATTEMPTS):
             worker = self._worker()
             try:
@@ -85,14 +83,14 @@ class WorkerPool:
         if worker is None:
             with self._lock:
                 if self._closed:
-                    raise WorkerGone("no more workers are started")
+                    raise WorkerGone("the pool is closed")
                 worker = _WorkerProcess(self._folder)
                 self._all.add(worker)
             self._own.worker = worker
         return worker
 
     def close(self) -> None:
-        """End all workers, and the jobs that they are doing."""
+        """End all workers and the jobs that they execute."""
         with self._lock:
             self._closed = True
             workers, self._all = self._all, set()
@@ -100,26 +98,22 @@ class WorkerPool:
             worker.close()
 
 
-class LocalWorkers:
-    """A number of workers on this machine; leaving the context ends them and their jobs."""
+@dataclass(frozen=True)
+class Workers:
+    """A number of workers; `submit` takes a job and returns its record, both as lines of JSON."""
 
-    def __init__(self, folder: Path, number: int) -> None:
-        self.number = number
-        self._pool = WorkerPool(folder)
-        self._threads = ThreadPoolExecutor(number, thread_name_prefix="worker")
+    number: int
+    submit: Callable[[str], Future[str]]
 
-    def submit(self, job: str) -> Future[str]:
-        return self._threads.submit(self._pool.perform, job)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self._pool.close()
-        self._threads.shutdown()
+@contextmanager
+def local_workers(folder: Path, number: int) -> Iterator[Workers]:
+    """Start workers on this machine; leaving the context ends them and their jobs."""
+    pool = WorkerPool(folder)
+    threads = ThreadPoolExecutor(number, thread_name_prefix="worker")
+    try:
+        yield Workers(number, lambda job: threads.submit(pool.perform, job))
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+        pool.close()
+        threads.shutdown()

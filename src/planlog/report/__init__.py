@@ -1,8 +1,7 @@
-"""Reports: from the records of an experiment to tables, figures and pages.
+"""Reports: tables, figures and pages from the records of an experiment.
 
-Results are only read. The files follow the way: `document` says what there is to say, with
-`tables`, `figures` and `learning` as plain values; `markdown`, `html`, `latex` and `drawing` give
-these their form, `lab` writes runs for the tools of others, and `files` puts it all together.
+Results are only read. `metrics` compares the runs; `document` collects the content as plain values
+from `tables`, `figures`, `quality` and `learning`; `render` and `drawing` turn it into files.
 """
 
 from planlog.report.files import FORMATS, MissingMatplotlibError, Report, report

@@ -1,8 +1,8 @@
-"""What a report says, in the order in which it says it, in no format yet."""
+"""The content of a report, independent of its format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,21 +11,18 @@ from typing import Any
 from planlog.experiment.records import Record, Status
 from planlog.report import tables
 from planlog.report.figure import Figure
-from planlog.report.figures import all_figures
+from planlog.report.figures import objects_figure, pli_figure, time_figure
+from planlog.report.learning import learning_figures
 from planlog.report.metrics import Comparison
-from planlog.report.naming import (
-    domain_label,
-    duration,
-    full_label,
-    plural,
-)
+from planlog.report.naming import domain_label, duration, full_label, plural
 from planlog.report.published import TRAINING_SECONDS
-from planlog.report.table import Cell, Table
+from planlog.report.quality import quality_figure
+from planlog.report.table import Table
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Lines of text as they are, such as messages of programs."""
+    """Preformatted lines, such as the output of programs."""
 
     lines: tuple[str, ...]
 
@@ -35,7 +32,7 @@ Item = str | Table | Figure | Listing  # a text is a paragraph
 
 @dataclass(frozen=True)
 class Section:
-    """A title, and what stands under it."""
+    """A title and the items under it."""
 
     title: str
     items: tuple[Item, ...]
@@ -50,7 +47,7 @@ class Document:
 
     @property
     def tables(self) -> dict[str, Table]:
-        """By their names."""
+        """The tables by name."""
         items = (item for section in self.sections for item in section.items)
         return {item.name: item for item in items if isinstance(item, Table)}
 
@@ -61,80 +58,62 @@ class Document:
 
 
 def write(comparison: Comparison, about: Mapping[str, Any]) -> Document:
-    """The report on an experiment; `about` is what the experiment says of itself."""
-    figures = all_figures(comparison)
-
-    def drawn(start: str) -> list[Figure]:
-        return [figure for figure in figures if figure.name.startswith(start)]
-
-    sections = [Section("What was run", tuple(_summary(comparison, about)))]
-    if any(comparison.tasks.values()):
-        sections += [
-            Section(
-                "Plan length",
-                (
-                    tables.npli_table(comparison),
-                    tables.grounds_table(comparison),
-                    *_without_plans(comparison),
-                    tables.longer_table(comparison),
-                    *drawn("pli-"),
-                ),
-            ),
-            Section(
-                "Coverage and scores",
-                (
-                    tables.coverage_table(comparison),
-                    tables.satisficing_table(comparison),
-                    tables.agile_table(comparison),
-                    *drawn("quality-"),
-                ),
-            ),
-            Section(
-                "Time and memory",
-                (
-                    tables.time_table(comparison),
-                    tables.memory_table(comparison),
-                    *drawn("time"),
-                ),
-            ),
-        ]
-    if any(comparison.trainings.values()):
-        quick, slow = TRAINING_SECONDS
-        sections.append(
-            Section(
-                "Training",
-                (
-                    tables.training_table(comparison),
-                    f"The trainings of the paper took from {quick:,} to {slow:,} seconds.",
-                    *drawn("learning"),
-                ),
-            )
-        )
-    if drawn("objects"):
-        sections.append(Section("Sizes of the tasks", tuple(drawn("objects"))))
-    sections += [
-        Section("All runs", tuple(_runs(comparison))),
-        Section("How the numbers are made", _DEFINITIONS),
-    ]
-    return Document(
-        "Report on an experiment",
-        tuple(
-            Section(section.title, items)
-            for section in sections
-            if (items := tuple(i for i in section.items if not _is_empty(i)))
-        ),
-    )
+    """Return the report on an experiment; `about` is the content of its `experiment.json`."""
+    sections = []
+    for title, found in _sections(comparison, about):
+        items = tuple(item for item in found if item is not None and not _is_empty(item))
+        if items:
+            sections.append(Section(title, items))
+    return Document("Report on an experiment", tuple(sections))
 
 
 def _is_empty(item: Item) -> bool:
     return isinstance(item, Table) and not any(item.rows)
 
 
+def _sections(
+    comparison: Comparison, about: Mapping[str, Any]
+) -> Iterator[tuple[str, Iterable[Item | None]]]:
+    """Yield titles and items; an item may be None if there is nothing to show."""
+    domains = comparison.domains
+    yield "What was run", _summary(comparison, about)
+    if any(comparison.tasks.values()):
+        yield (
+            "Plan length",
+            [
+                tables.npli_table(comparison),
+                tables.eligibility_table(comparison),
+                _without_plans(comparison),
+                tables.longer_table(comparison),
+                *(pli_figure(comparison, domain) for domain in domains),
+            ],
+        )
+        quality = (quality_figure(comparison, domain) for domain in domains)
+        yield "Coverage and scores", [*tables.score_tables(comparison), *quality]
+        yield "Time and memory", [*tables.usage_tables(comparison), time_figure(comparison)]
+    if any(comparison.trainings.values()):
+        fast, slow = TRAINING_SECONDS
+        yield (
+            "Training",
+            [
+                tables.training_table(comparison),
+                f"The trainings of the paper took from {fast:,} to {slow:,} seconds.",
+                *learning_figures(comparison),
+            ],
+        )
+    yield "Sizes of the tasks", [objects_figure(comparison)]
+    yield "All runs", _runs(comparison)
+    yield "How the numbers are made", _DEFINITIONS
+
+
+_SHOWN_CONTRADICTIONS = 3
+
+
 def warnings(comparison: Comparison) -> Iterator[str]:
-    """What a reader of the numbers should know before all else."""
-    if nothing := [domain for domain in comparison.domains if not comparison.tasks[domain]]:
-        yield f"Nothing has been run yet in {', '.join(map(domain_label, nothing))}."
-    if missing := [row for row in tables.runs_table(comparison).rows if _is_partial(row)]:
+    """Yield facts that change how to read the numbers."""
+    if empty := [domain for domain in comparison.domains if not comparison.tasks[domain]]:
+        yield f"Nothing has been run yet in {', '.join(map(domain_label, empty))}."
+    if missing := comparison.incomplete:
         yield (
             "These results are not complete: not yet run on every task are "
             f"{len(missing)} of {plural(len(comparison.planners), 'planner')} (see the table of "
@@ -145,24 +124,17 @@ def warnings(comparison: Comparison) -> Iterator[str]:
             f"{plural(comparison.replaced, 'record')} left out: the same was run again later, with "
             "other limits or other files."
         )
-    wrong = comparison.contradictions
-    if wrong:
+    if wrong := comparison.contradictions:
         places = ", ".join(
             f"{t.domain} {t.split} {t.task} (a plan of cost {t.best:g}, but {t.bound:g} proved)"
-            for t in wrong[:_CONTRADICTIONS]
+            for t in wrong[:_SHOWN_CONTRADICTIONS]
         )
-        more = f" and {len(wrong) - _CONTRADICTIONS:,} more" if wrong[_CONTRADICTIONS:] else ""
+        others = len(wrong) - _SHOWN_CONTRADICTIONS
         yield (
             "Contradictions: plans are better than what was said to be proved optimal, so the "
-            f"optimum of {plural(len(wrong), 'task')} counts as unknown: {places}{more}."
+            f"optimum of {plural(len(wrong), 'task')} counts as unknown: {places}"
+            f"{f' and {others:,} more' if others > 0 else ''}."
         )
-
-
-_CONTRADICTIONS = 3  # that are named
-
-
-def _is_partial(row: tuple[Cell, ...]) -> bool:
-    return any(" of " in cell.text for cell in row[1:])
 
 
 def _summary(comparison: Comparison, about: Mapping[str, Any]) -> Iterator[Item]:
@@ -176,7 +148,7 @@ def _summary(comparison: Comparison, about: Mapping[str, Any]) -> Iterator[Item]
         f"{plural(trainings, 'training')}."
     )
     yield from warnings(comparison)
-    yield _duration(list(comparison.records))
+    yield _total_time(list(comparison.records))
     parts = about.get("commands")
     commands = [c for c in parts if isinstance(c, dict)] if isinstance(parts, list) else []
     if lines := dict.fromkeys(str(c["command"]) for c in commands if "command" in c):
@@ -189,12 +161,12 @@ def _summary(comparison: Comparison, about: Mapping[str, Any]) -> Iterator[Item]
         yield f"Versions: {', '.join(f'{k} {v}' for k, v in sorted(versions.items()))}."
 
 
-def _duration(records: Sequence[Record]) -> str:
-    """How long it all took."""
+def _total_time(records: Sequence[Record]) -> str:
+    """Return the total run time, and the time between the first start and the last end."""
     text = f"Together they took {duration(sum(record.seconds for record in records))}"
     starts, ends = [], []
     for record in records:
-        with suppress(ValueError):  # without a time, or with another kind of it
+        with suppress(ValueError):  # a missing or foreign time stamp
             start = datetime.fromisoformat(record.started).timestamp()
             starts.append(start)
             ends.append(start + record.seconds)
@@ -205,7 +177,7 @@ def _duration(records: Sequence[Record]) -> str:
 
 
 def _machine(machine: object) -> str:
-    """In words; empty if nothing is known."""
+    """Return a description of a machine; empty if nothing is known."""
     if not isinstance(machine, dict):
         return ""
     parts = []
@@ -218,45 +190,44 @@ def _machine(machine: object) -> str:
     return ", ".join(parts)
 
 
-def _without_plans(comparison: Comparison) -> Iterator[Item]:
-    """Whose mean is over fewer plans than that of others."""
-    parts = []
-    for planner in comparison.planners:
-        for domain in comparison.domains:
-            measures = comparison.measures[planner.name, domain]
-            if measures.npli_unsolved and not planner.proves:
-                parts.append(
-                    f"{full_label(planner)} in {domain_label(domain)} ({measures.npli_unsolved})"
-                )
-    if parts:
-        yield (
-            "Runs without a plan have no NPLI and are not in the means, on tasks that are "
-            f"otherwise used: {'; '.join(parts)}."
-        )
+def _without_plans(comparison: Comparison) -> str | None:
+    """Return the planners whose mean NPLI covers fewer runs than that of others."""
+    parts = [
+        f"{full_label(planner)} in {domain_label(domain)} ({missing})"
+        for planner in comparison.planners
+        for domain in comparison.domains
+        if (missing := comparison.measures[planner.name, domain].npli_unsolved)
+        and not planner.proves
+    ]
+    if not parts:
+        return None
+    return (
+        "Runs without a plan have no NPLI and are not in the means, on tasks that are otherwise "
+        f"used: {'; '.join(parts)}."
+    )
 
 
-_MESSAGES = 20  # of failed runs; more say nothing new
+_SHOWN_MESSAGES = 20
 
 
 def _runs(comparison: Comparison) -> Iterator[Item]:
     yield tables.runs_table(comparison)
-    yield tables.endings_table(comparison)
-    failed = [record for record in comparison.records if record.status in _MISTAKES]
+    yield tables.outcomes_table(comparison)
+    errors = (Status.FAILED, Status.INVALID)
+    failed = [record for record in comparison.records if record.status in errors]
     if failed:
-        # One of each kind.
         kinds: dict[tuple[str, str], list[Record]] = {}
         for record in failed:
             kinds.setdefault((record.planner, record.message), []).append(record)
         yield f"Failed or refused: {plural(len(failed), 'run')}. What they said:"
-        lines = [_told(records) for records in kinds.values()]
-        rest = [f"… and {len(lines) - _MESSAGES:,} more"] if len(lines) > _MESSAGES else []
-        yield Listing((*lines[:_MESSAGES], *rest))
+        lines = [_message(records) for records in kinds.values()]
+        others = len(lines) - _SHOWN_MESSAGES
+        more = [f"… and {others:,} more"] if others > 0 else []
+        yield Listing((*lines[:_SHOWN_MESSAGES], *more))
 
 
-_MISTAKES = (Status.FAILED, Status.INVALID)
-
-
-def _told(records: list[Record]) -> str:
+def _message(records: Sequence[Record]) -> str:
+    """Return the message that all these records share."""
     first = records[0]
     place = " ".join(filter(None, (first.domain, first.split, first.task, first.planner)))
     seed = "" if first.seed is None else f" seed {first.seed}"

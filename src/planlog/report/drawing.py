@@ -1,4 +1,4 @@
-"""Figures as PNG, PDF and SVG, by matplotlib; the same figure gives the same bytes."""
+"""Figures as PNG, PDF and SVG, drawn by matplotlib; the same figure gives the same bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from planlog.report.figure import Figure, Panel
 
 _SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib
+    "font.sans-serif": ["DejaVu Sans"],  # shipped with matplotlib
     "font.size": 8,
     "axes.titlesize": 9,
     "axes.spines.top": False,
@@ -33,14 +33,14 @@ _SETTINGS: dict[Any, Any] = {
     "grid.color": "#e4e4e4",
     "grid.linewidth": 0.6,
     "legend.frameon": False,
-    "text.parse_math": False,  # names may hold dollars
-    "pdf.fonttype": 42,  # TrueType: text can be searched, and publishers take it
+    "text.parse_math": False,  # names may contain dollar signs
+    "pdf.fonttype": 42,  # TrueType: searchable text, as publishers require
     "svg.fonttype": "none",
     "svg.hashsalt": "planlog",
 }
-# Without dates and versions.
+# No dates and versions, so that files are reproducible.
 _OPTIONS: dict[str, dict[str, Any]] = {
-    # To compress them further takes longer than to draw them.
+    # Stronger compression would take longer than drawing.
     "png": {"metadata": {"Software": None}, "pil_kwargs": {"compress_level": 2}},
     "pdf": {"metadata": {"Creator": None, "Producer": None, "CreationDate": None}},
     "svg": {"metadata": {"Creator": None, "Date": None}},
@@ -49,15 +49,15 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Style:
-    """How a line looks; no two of a figure differ by colour alone."""
+    """Style of a line; no two lines of a figure differ by colour alone."""
 
     colour: str
     marker: str = ""
     hollow: bool = False  # the marker
 
 
-# Colours that people with any kind of colour vision can tell apart (Okabe and Ito), and some
-# more for what is seldom shown. Each name looks the same in all figures.
+# The palette of Okabe and Ito, which suits all kinds of colour vision, and a few more colours.
+# A label has the same style in all figures.
 _STYLES = {
     "rules alone": Style("#000000"),
     "rules": Style("#000000", "d"),
@@ -80,11 +80,11 @@ _OTHERS = (
     Style("#8F3F00", ">"),
     Style("#004D73", "p"),
 )
-_BARS = ("#0072B2", "#F3C26B", "#E69F00", "#B36B00", "#7A4900")  # learned from; tested
+_BARS = ("#0072B2", "#F3C26B", "#E69F00", "#B36B00", "#7A4900")  # training; test splits
 
 
 def draw(figure: Figure, formats: Collection[str]) -> dict[str, bytes]:
-    """The figure as a file of each of the formats png, pdf and svg."""
+    """Return the figure as a file in each of the formats (png, pdf, svg)."""
     with house_style():
         canvas = paint(figure)
         files = {}
@@ -97,21 +97,21 @@ def draw(figure: Figure, formats: Collection[str]) -> dict[str, bytes]:
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Our settings, whatever the user has chosen for other figures."""
+    """Set matplotlib's parameters for reports, and restore those of the user afterwards."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_SETTINGS)
         yield
 
 
-# In inches.
+# Inches.
 _LEFT, _TOP, _BOTTOM = 0.6, 0.25, 0.42
 _GAP, _ROW_GAP = 0.25, 0.5
-_SCALE = 0.3  # the numbers at an axis
+_SCALE = 0.3  # for tick labels
 
 
 def paint(figure: Figure) -> Canvas:
-    """The figure in matplotlib's terms, laid out in inches: quicker than to let it find out."""
+    """Return the figure in matplotlib's terms, laid out in inches, faster than by its engine."""
     rows, columns = len(figure.panels), len(figure.panels[0])
     panels = [panel for row in figure.panels for panel in row]
     width, height = _panel_size(panels, columns)
@@ -145,12 +145,12 @@ def paint(figure: Figure) -> Canvas:
             _paint_bars(place, panel)
         else:
             _paint_lines(place, panel, styles)
-        # Places that are given need not be found out.
+        # Given positions save matplotlib their computation.
         place.set_title(panel.title, loc="left", y=1 + 0.05 / height)
         if i % columns == 0:
             place.set_ylabel(panel.y_label)
             place.yaxis.set_label_coords(-0.42 / width, 0.5)
-        if panels[i + columns : i + columns + 1] in ([], [Panel()]):  # nothing is below
+        if panels[i + columns : i + columns + 1] in ([], [Panel()]):  # lowest of its column
             place.set_xlabel(panel.x_label)
             place.xaxis.set_label_coords(0.5, (0.16 - bottom) / height)
     anchor = (1 - (right - 0.1) / total[0], 0.5)
@@ -165,13 +165,12 @@ def _panel_size(panels: Sequence[Panel], columns: int) -> tuple[float, float]:
 
 
 def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
-    """Of the lines, by their labels. With more time to improve its plans, something looks as it
-    does without, but for hollow markers."""
+    """Return the styles of lines by label; a planner that postprocesses has hollow markers."""
     styles: dict[str, Style] = {}
     others = cycle(_OTHERS)
     for label in dict.fromkeys(line.label for panel in panels for line in panel.lines):
         style = _STYLES.get(label)
-        if style is None and (same := _STYLES.get(_MORE.sub("", label))):
+        if style is None and (same := _STYLES.get(_POSTPROCESSED.sub("", label))):
             style = replace(same, hollow=True)
         if style is None or style in styles.values():
             style = next(others)
@@ -179,7 +178,7 @@ def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
     return styles
 
 
-_MORE = re.compile(r", (actions eliminated|[\d.e+]+ s)$")
+_POSTPROCESSED = re.compile(r", (actions eliminated|[\d.e+]+ s)$")
 
 
 def _bar_colours(panels: Sequence[Panel]) -> dict[str, str]:
@@ -188,7 +187,7 @@ def _bar_colours(panels: Sequence[Panel]) -> dict[str, str]:
 
 
 def _handles(panels: Sequence[Panel]) -> Iterator[Line2D]:
-    """The legend, with each label once."""
+    """Yield the entries of the legend, each label once."""
     styles = _styles(panels)
     for line in {line.label: line for panel in panels for line in panel.lines}.values():
         yield Line2D([], [], label=line.label, **_look(styles[line.label], line.learned))
@@ -208,7 +207,7 @@ def _look(style: Style, learned: bool) -> dict[str, Any]:
     }
 
 
-_MARKERS = 12  # of a line at most, where points are dense
+_MARKERS = 12  # maximum number on a line
 
 
 def _paint_lines(axes: Axes, panel: Panel, styles: dict[str, Style]) -> None:
@@ -220,7 +219,7 @@ def _paint_lines(axes: Axes, panel: Panel, styles: dict[str, Style]) -> None:
     for order, line in enumerate(panel.lines):
         style = styles[line.label]
         every = 1 if style.marker == "." else math.ceil(len(line.x) / _MARKERS)
-        # Markers of different lines stand at different places.
+        # Markers of different lines have different offsets.
         marks = (order % every, every)
         axes.plot(
             line.x,
@@ -268,8 +267,7 @@ def _paint_lines(axes: Axes, panel: Panel, styles: dict[str, Style]) -> None:
 
 
 def _logarithmic(axes: Axes, name: str) -> None:
-    """A logarithmic scale with numbers as people write them: at 1, 2, 5, 10, …, or where these
-    are too many, only at powers of ten."""
+    """Set a logarithmic scale with ticks at 1, 2, 5, 10, …, or at powers of ten if too many."""
     axes.set(**{f"{name}scale": "log"})
     axis = axes.xaxis if name == "x" else axes.yaxis
     low, high = axis.get_view_interval()
@@ -292,7 +290,7 @@ def _paint_bars(axes: Axes, panel: Panel) -> None:
             color=colours[bar.label],
             linewidth=6,
             solid_capstyle="butt",
-            marker="|",  # a range may be but a point
+            marker="|",  # visible for a range of one value
             markersize=6,
             markeredgewidth=1.5,
         )
@@ -306,4 +304,4 @@ def _paint_bars(axes: Axes, panel: Panel) -> None:
     axes.set_ylim(y + 0.8, 0.2)
     _logarithmic(axes, "x")
     low, high = axes.get_xlim()
-    axes.set_xlim(low, high * (high / low) ** 0.12)  # room for the numbers
+    axes.set_xlim(low, high * (high / low) ** 0.12)  # room for labels

@@ -1,4 +1,4 @@
-"""A figure as a value that can be drawn (or tested, or read out)."""
+"""Figures as values: data and labels, without drawing."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ NAN = math.nan
 
 @dataclass(frozen=True)
 class Line:
-    """Points (x, y) in order; where y is not a number the line has a gap."""
+    """Points in the order of x; a line has a gap where y is NaN."""
 
     label: str
     x: tuple[float, ...]
     y: tuple[float, ...]
-    learned: bool = False  # dotted
-    low: tuple[float, ...] = ()  # the band around the line, if any
+    learned: bool = False  # drawn dotted
+    low: tuple[float, ...] = ()  # band around the line
     high: tuple[float, ...] = ()
-    steps: bool = False  # each y holds until the next x
+    steps: bool = False  # y is constant until the next x
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the x-axis with a name, from `start` to `end`."""
+    """A named part of the x-axis, from `start` to `end`."""
 
     label: str
     start: float
@@ -55,25 +55,25 @@ class Panel:
     y_range: tuple[float, float] | None = None
     parts: tuple[Part, ...] = ()
     ticks: tuple[tuple[float, str], ...] = ()
-    note: str = ""  # of what the axes do not show
+    note: str = ""  # on values outside of the axes
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Panels in rows of equal length (filled up with empty ones), with one legend for all."""
+    """Panels in rows of equal length, padded with empty panels, and one legend."""
 
-    name: str  # of the file, without its ending
+    name: str  # of the file, without suffix
     caption: str
-    description: str  # for those who do not see it
+    description: str  # alternative text for readers who cannot see the figure
     panels: tuple[tuple[Panel, ...], ...]
-    share_y: bool = False  # the panels of a row have the same scale
+    share_y: bool = False  # within each row
 
 
-_COLUMNS = 4  # more would be wider than a page
+_COLUMNS = 4  # the width of a page
 
 
 def in_columns(rows: Sequence[Sequence[Panel]]) -> tuple[tuple[Panel, ...], ...]:
-    """Rows of a panel for each domain, broken where they are too long."""
+    """Break rows of panels, one panel for each domain, at the width of a page."""
     columns = min(_COLUMNS, len(rows[0]))
     broken = []
     for start in range(0, len(rows[0]), columns):

@@ -1,4 +1,4 @@
-"""The figures of a report."""
+"""Figures of plan length, task size and time."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from dataclasses import replace
 
 from planlog.experiment.records import Family
 from planlog.report.figure import NAN, Bar, Figure, Line, Panel, Part, in_columns
-from planlog.report.learning import learning_figures
 from planlog.report.metrics import Comparison, Planner, TaskRuns, is_solved, length_of, pli
 from planlog.report.naming import (
-    all_settings,
     domain_label,
     figure_name,
     number,
@@ -21,16 +19,15 @@ from planlog.report.naming import (
     seconds,
     settings_label,
 )
-from planlog.report.quality import quality_figure
 
 
 def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
-    """PLI over the tasks from easy to difficult; a panel for each of the settings."""
+    """Return PLI by task, from easy to difficult, with a panel for each of the settings."""
     tasks = [task for task in comparison.tasks[domain] if task.baseline]
     if not tasks:
         return None
-    panels = tuple(_pli_panel(comparison, tasks, s) for s in all_settings(comparison))
-    # One range for all, so that panels can be compared.
+    panels = tuple(_pli_panel(comparison, tasks, s) for s in comparison.settings)
+    # Equal ranges make the panels comparable.
     low = min(panel.y_range[0] for panel in panels if panel.y_range)
     high = max(panel.y_range[1] for panel in panels if panel.y_range)
     panels = tuple(_within(panel, low, high) for panel in panels)
@@ -41,7 +38,7 @@ def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
         "plans, by task from easy to difficult; a mean over the seeds. Solid: baselines. Dotted: "
         "learned policies. Gaps: no plan, or the optimum is not known.",
         f"Line chart over {len(tasks)} tasks of {domain_label(domain)}. Lines: {', '.join(lines)}. "
-        + " ".join(f"{panel.title or 'PLI'}, {_told(panel.lines)}" for panel in panels),
+        + " ".join(f"{panel.title or 'PLI'}, {_means(panel.lines)}" for panel in panels),
         (panels,),
         share_y=True,
     )
@@ -59,12 +56,10 @@ def _pli_panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str)
         line("rules alone", lambda task: task.baseline),
         line("optimal", lambda task: task.optimal_length),
     ]
-    for planner in comparison.planners:
-        learned = planner.family is Family.LEARNED
-        other = learned and planner.network is not None and planner.settings != settings
-        if planner.family is Family.RULES or planner.proves or other:
-            continue
-        lines.append(line(planner_label(planner), _mean_length(planner), learned))
+    for planner in comparison.with_settings(settings):
+        if planner.family is not Family.RULES and not planner.proves:
+            learned = planner.family is Family.LEARNED
+            lines.append(line(planner_label(planner), _mean_length(planner), learned))
     lines = [each for each in lines if not all(map(math.isnan, each.y))]
     near = [v for each in lines if each.learned for v in each.y] + [0.0]
     near += [v for each in lines if each.label == "optimal" for v in each.y]
@@ -73,11 +68,11 @@ def _pli_panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str)
     low, high = min(near), max([*everything, 1.0])
     if len(near) == 1:
         low = min(everything)
-    # A planner far below would press all others into one line: it is shown down to this only.
+    # Clip a planner far below the others, which would flatten their lines.
     low = max(min(everything), low - 0.5 * (high - low))
     margin = 0.06 * (high - low)
     return Panel(
-        title=settings_label(settings) if settings else "",
+        title=settings_label(settings),
         x_label="task",
         y_label="PLI (%)",
         lines=tuple(lines),
@@ -96,7 +91,7 @@ def _mean_length(planner: Planner) -> Callable[[TaskRuns], float | None]:
 
 
 def _within(panel: Panel, low: float, high: float) -> Panel:
-    """The same panel with this range; its note tells of lines that leave it."""
+    """Return the panel with a range of y, and with a note on lines that leave it."""
     below = []
     for line in panel.lines:
         least = min((y for y in line.y if not math.isnan(y)), default=low)
@@ -106,7 +101,7 @@ def _within(panel: Panel, low: float, high: float) -> Panel:
 
 
 def _parts(tasks: Sequence[TaskRuns]) -> Iterator[Part]:
-    """The splits on the x-axis."""
+    """Yield the splits as parts of the x-axis."""
     start = 0
     for i, task in enumerate(tasks):
         if i + 1 == len(tasks) or tasks[i + 1].split != task.split:
@@ -115,7 +110,7 @@ def _parts(tasks: Sequence[TaskRuns]) -> Iterator[Part]:
 
 
 def _ticks(tasks: Sequence[TaskRuns]) -> Iterator[tuple[float, str]]:
-    """The first task, and some of each split at even distances."""
+    """Yield ticks for the first task, and for some of each split at equal distances."""
     step = 1 if len(tasks) <= 10 else 10 * math.ceil(len(tasks) / 80)
     for part in _parts(tasks):
         first, last = int(part.start + 0.5), int(part.end - 0.5)
@@ -125,8 +120,8 @@ def _ticks(tasks: Sequence[TaskRuns]) -> Iterator[tuple[float, str]]:
                 yield float(x), tasks[x - 1].task
 
 
-def _told(lines: Iterable[Line], text: Callable[[float], str] = number) -> str:
-    """The means of lines, in words."""
+def _means(lines: Iterable[Line], text: Callable[[float], str] = number) -> str:
+    """Describe lines by their means."""
     means = []
     for line in lines:
         known = [y for y in line.y if not math.isnan(y)]
@@ -136,7 +131,7 @@ def _told(lines: Iterable[Line], text: Callable[[float], str] = number) -> str:
 
 
 def objects_figure(comparison: Comparison) -> Figure | None:
-    """How large the tasks are that were learned from and that were solved."""
+    """Return the ranges of task sizes, for training and test tasks."""
     bars = []
     for domain in comparison.domains:
         sizes: dict[str, list[int]] = defaultdict(list)
@@ -150,22 +145,22 @@ def objects_figure(comparison: Comparison) -> Figure | None:
                 bars.append(Bar(domain_label(domain), label, min(some), max(some)))
     if not bars:
         return None
-    told = (f"{bar.row}, {bar.label}: {bar.low:g} to {bar.high:g}" for bar in bars)
+    ranges = (f"{bar.row}, {bar.label}: {bar.low:g} to {bar.high:g}" for bar in bars)
     return Figure(
         "objects",
         "The numbers of objects in the tasks that were learned from and in those to be solved.",
-        f"Ranges on a logarithmic scale. {'; '.join(told)}.",
+        f"Ranges on a logarithmic scale. {'; '.join(ranges)}.",
         ((Panel(x_label="objects", bars=tuple(bars), x_log=True),),),
     )
 
 
 def time_figure(comparison: Comparison) -> Figure | None:
-    """Seconds over the number of objects: a column for each domain, a row for each settings.
+    """Return time by number of objects, with a column for each domain and a row for each settings.
 
-    What goes on improving its plans takes the time that it is given, and is not shown.
+    Planners that improve their plans until a time limit are omitted.
     """
     rows = []
-    for settings in all_settings(comparison):
+    for settings in comparison.settings:
         panels = []
         for domain in comparison.domains:
             lines = tuple(_time_lines(comparison, domain, settings))
@@ -175,22 +170,20 @@ def time_figure(comparison: Comparison) -> Figure | None:
     if not any(panel.lines for row in rows for panel in row):
         return None
     drawn = (panel for row in rows for panel in row if panel.lines)
-    told = (f"{panel.title}: {_told(panel.lines, seconds)}" for panel in drawn)
+    means = (f"{panel.title}: {_means(panel.lines, seconds)}" for panel in drawn)
     return Figure(
         "time",
         "Time until the end of runs that found a plan, over the number of objects of the task; a "
         "mean over the seeds, and over tasks with equally many objects.",
-        f"Line charts, both scales logarithmic. {' '.join(told)}",
+        f"Line charts, both scales logarithmic. {' '.join(means)}",
         in_columns(rows),
         share_y=True,
     )
 
 
 def _time_lines(comparison: Comparison, domain: str, settings: str) -> Iterator[Line]:
-    for planner in comparison.planners:
-        learned = planner.family is Family.LEARNED
-        other = learned and planner.network is not None and planner.settings != settings
-        if other or planner.reworks:
+    for planner in comparison.with_settings(settings):
+        if planner.postprocesses:
             continue
         times: dict[int, list[float]] = defaultdict(list)
         for task in comparison.tasks[domain]:
@@ -199,15 +192,7 @@ def _time_lines(comparison: Comparison, domain: str, settings: str) -> Iterator[
                 times[task.objects] += solved
         if times:
             x = sorted(times)
-            # A clock may say that no time has passed, which has no logarithm.
+            # Zero has no logarithm.
             y = (max(1e-4, statistics.fmean(times[objects])) for objects in x)
+            learned = planner.family is Family.LEARNED
             yield Line(planner_label(planner), tuple(map(float, x)), tuple(y), learned)
-
-
-def all_figures(comparison: Comparison) -> list[Figure]:
-    """In the order of the report."""
-    figures = [pli_figure(comparison, domain) for domain in comparison.domains]
-    figures += [quality_figure(comparison, domain) for domain in comparison.domains]
-    figures += [time_figure(comparison), objects_figure(comparison)]
-    figures += learning_figures(comparison)
-    return [figure for figure in figures if figure is not None]

@@ -1,4 +1,4 @@
-"""From a folder of results to the files of its report, in memory."""
+"""The files of a report, in memory, from a results folder."""
 
 from __future__ import annotations
 
@@ -19,32 +19,36 @@ from planlog.report.render import html, lab, latex, markdown
 
 FORMATS = ("md", "tex", "png", "pdf", "html", "properties")
 DRAWN = frozenset({"png", "pdf", "html"})  # formats with figures
-
-_TEX = ("coverage", "satisficing", "agile")  # besides the table of the paper
+_TEX = {  # tables for LaTeX, the table of the paper first
+    "npli": "table.tex",
+    "coverage": "table-coverage.tex",
+    "satisficing": "table-satisficing.tex",
+    "agile": "table-agile.tex",
+}
 
 
 class MissingMatplotlibError(PlanlogError):
-    """Figures were asked for, and matplotlib is not installed."""
+    """A format with figures is requested, but matplotlib is not installed."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """The files of a report by their names, and what is to be said at once."""
+    """The files of a report by name."""
 
     files: Mapping[str, bytes]
-    runs: int  # that it tells of
+    runs: int  # number of runs that the report covers
     warnings: tuple[str, ...]
 
 
 def report(results: Path, formats: Collection[str] = FORMATS) -> Report:
-    """All files of these formats. The same records give the same files."""
-    with _no_collection():
+    """Return all files of these formats. The same records give the same files."""
+    with _no_garbage_collection():
         return _report(results, formats)
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
-    """Nothing of many records is garbage before the end, so looking for it only takes time."""
+def _no_garbage_collection() -> Iterator[None]:
+    """Disable the garbage collector, which would visit all records again and again."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -76,12 +80,9 @@ def _report(results: Path, formats: Collection[str]) -> Report:
     if "md" in formats:
         files["report.md"] = markdown.render(document, "png" if "png" in formats else None).encode()
     if "tex" in formats:
-        tables = document.tables
-        if "npli" in tables:
-            files["table.tex"] = latex.render(tables["npli"]).encode()
-        for name in _TEX:
-            if name in tables:
-                files[f"table-{name}.tex"] = latex.render(tables[name]).encode()
+        for name, table in document.tables.items():
+            if name in _TEX:
+                files[_TEX[name]] = latex.render(table).encode()
     if "html" in formats:
         svg = {name: kinds["svg"] for name, kinds in images.items()}
         files["report.html"] = html.render(document, svg).encode()
@@ -92,7 +93,7 @@ def _report(results: Path, formats: Collection[str]) -> Report:
 
 
 def _about(results: Path) -> Mapping[str, Any]:
-    """What the experiment says of itself; results without it can be reported on, too."""
+    """Return the content of `experiment.json`; empty if there is no such file."""
     file = results / "experiment.json"
     if not file.exists():
         return {}

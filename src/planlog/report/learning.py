@@ -1,4 +1,4 @@
-"""The learning curves of a report."""
+"""Figures of learning curves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from planlog.experiment.records import Record, Status
 from planlog.report.figure import NAN, Figure, Line, Panel, in_columns
 from planlog.report.metrics import Comparison
 from planlog.report.naming import (
-    all_settings,
     domain_label,
     figure_name,
     number,
@@ -21,9 +20,9 @@ from planlog.report.naming import (
 
 
 def learning_figures(comparison: Comparison) -> Iterator[Figure]:
-    """Loss and accuracy by epochs: a figure for each of the settings, a column for each domain."""
+    """Yield loss and accuracy by epoch: a figure for each settings, a column for each domain."""
     domains = [domain for domain in comparison.domains if comparison.trainings[domain]]
-    for settings in all_settings(comparison):
+    for settings in comparison.settings:
         rows: list[list[Panel]] = [[], []]
         for row, key in zip(rows, ("loss", "accuracy"), strict=True):
             for domain in domains:
@@ -32,22 +31,22 @@ def learning_figures(comparison: Comparison) -> Iterator[Figure]:
                 row.append(Panel(title, "epoch", key, lines, y_log=key == "loss"))
         if not any(panel.lines for row in rows for panel in row):
             continue
-        rows[1] = _trained(rows[1])
-        last = (f"{top.title}: {_last(panel.lines)}" for top, panel in zip(*rows, strict=True))
+        rows[1] = _without_first_epochs(rows[1])
+        final = (f"{top.title}: {_final(panel.lines)}" for top, panel in zip(*rows, strict=True))
         yield Figure(
-            figure_name("learning", settings) if settings else "learning",
-            f"Learning curves, {settings_label(settings)}: loss and accuracy (states in which the "
-            "action with the highest score is optimal). Mean over the seeds; the band reaches "
-            "from the least to the greatest value. Accuracies in the first epochs may be lower "
-            "than what is shown.",
-            f"Line charts of loss and accuracy by epochs. Last accuracies: {'; '.join(last)}.",
+            figure_name("learning", settings),
+            f"Learning curves, {settings_label(settings) or 'learned'}: loss and accuracy (states "
+            "in which the action with the highest score is optimal). Mean over the seeds; the band "
+            "reaches from the least to the greatest value. Accuracies in the first epochs may be "
+            "lower than what is shown.",
+            f"Line charts of loss and accuracy by epochs. Last accuracies: {'; '.join(final)}.",
             in_columns(rows),
             share_y=True,
         )
 
 
-def _trained(panels: list[Panel]) -> list[Panel]:
-    """With a scale for what is learned: not for the first epochs, where there is little yet."""
+def _without_first_epochs(panels: list[Panel]) -> list[Panel]:
+    """Return panels whose scale ignores the first twentieth of the epochs."""
     bands = [line.low or line.y for panel in panels for line in panel.lines]
     values = [value for band in bands for value in band[math.ceil(len(band) / 20) :] or band]
     if not values:
@@ -66,7 +65,7 @@ def _curves(comparison: Comparison, domain: str, settings: str, key: str) -> Ite
                 yield line
 
 
-_POINTS = 250  # of a curve; more cannot be seen
+_POINTS = 250  # of a curve: the resolution of a figure
 
 
 def _curve(label: str, records: Sequence[Record], key: str) -> Line | None:
@@ -94,5 +93,5 @@ def _curve(label: str, records: Sequence[Record], key: str) -> Line | None:
     )
 
 
-def _last(lines: Iterable[Line]) -> str:
+def _final(lines: Iterable[Line]) -> str:
     return ", ".join(f"{line.label} {number(line.y[-1], 3)}" for line in lines if line.y)

@@ -1,14 +1,14 @@
-"""The figures that the paper gives for its own experiment, to be set beside ours."""
+"""Results of the paper (Chen, Horčík and Šír, 2024), for comparison with those of an experiment."""
 
 from __future__ import annotations
 
 from planlog.experiment.records import Family
-from planlog.report.metrics import Planner
+from planlog.report.metrics import MeanStd, Planner
 
 _DOMAINS = ("blocksworld", "ferry", "rover", "satellite")
-_OTHER_NAMES = {"blocks": "blocksworld", "rovers": "rover"}
+_ALIASES = {"blocks": "blocksworld", "rovers": "rover"}
 
-# NPLI of each domain: mean and standard deviation.
+# NPLI in each domain: mean and standard deviation.
 _LAMA = ((-674.4, 603.5), (-504.5, 659.8), (-28.4, 147.8), (88.4, 17.2))
 _LRNN = {  # by layers and width
     (1, 8): ((46.4, 34.1), (94.0, 20.0), (57.4, 36.7), (16.8, 16.8)),
@@ -16,17 +16,17 @@ _LRNN = {  # by layers and width
     (2, 8): ((25.8, 45.2), (95.7, 11.7), (53.1, 48.2), (50.5, 30.3)),
     (2, 16): ((53.2, 31.6), (97.1, 9.9), (44.9, 40.2), (28.7, 26.2)),
 }
-TRAINING_SECONDS = (156, 3522)  # the quickest and the slowest training
+TRAINING_SECONDS = (156, 3522)  # the fastest and the slowest training
 
 
-def published_npli(planner: Planner, domain: str) -> tuple[float, float] | None:
-    """Mean and standard deviation that the paper reports; None if it does not."""
-    domain = _OTHER_NAMES.get(domain, domain)
-    if domain not in _DOMAINS or planner.reworks:
-        return None
+def published_npli(planner: Planner, domain: str) -> MeanStd | None:
+    """Return the NPLI that the paper reports; None if it reports none."""
+    domain = _ALIASES.get(domain, domain)
     row = None
     if planner.family is Family.LEARNED and planner.network is not None:
         row = _LRNN.get(planner.network)
     elif planner.family is Family.PLANNER and planner.name == "lama-first":
         row = _LAMA
-    return None if row is None else row[_DOMAINS.index(domain)]
+    if row is None or domain not in _DOMAINS or planner.postprocesses:
+        return None
+    return MeanStd(*row[_DOMAINS.index(domain)])

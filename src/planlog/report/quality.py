@@ -1,4 +1,4 @@
-"""How good plans are after how many seconds."""
+"""Figures of plan quality over time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from planlog.experiment.records import Family, Record
 from planlog.report.figure import Figure, Line, Panel
 from planlog.report.metrics import Comparison, TaskRuns, cost_of, is_solved, quality
 from planlog.report.naming import (
-    all_settings,
     domain_label,
     figure_name,
     number,
@@ -20,22 +19,24 @@ from planlog.report.naming import (
     settings_label,
 )
 
-_FIRST = 0.01  # seconds; what is there earlier is shown here
-_POINTS = 50  # of a line between two powers of ten
+_FIRST = 0.01  # seconds at which earlier plans are shown
+_POINTS = 50  # between two powers of ten
 
 
 def quality_figure(comparison: Comparison, domain: str) -> Figure | None:
-    """The mean of C*/C over time, if there is something that goes on improving its plans; a row
-    for each of the settings, first the whole, then the best part of it."""
+    """Return the mean of C*/C over time; None if no planner searches until a time limit.
+
+    Each of the settings has a row of two panels, the second enlarged near the optimum.
+    """
     tasks = comparison.tasks[domain]
     run = {name for task in tasks for name in task.runs}
     limits = [p.seconds for p in comparison.planners if p.name in run and p.seconds is not None]
     if not limits:
         return None
     end = max(*limits, 10 * _FIRST)
-    panels = [_panel(comparison, tasks, s, end) for s in all_settings(comparison)]
+    panels = [_panel(comparison, tasks, s, end) for s in comparison.settings]
     low = _near_optimum([line for panel in panels for line in panel.lines])
-    told = "; ".join(
+    final = "; ".join(
         f"{panel.title or 'quality'}: "
         + ", ".join(f"{line.label} {number(line.y[-1], 3)}" for line in panel.lines)
         for panel in panels
@@ -46,7 +47,7 @@ def quality_figure(comparison: Comparison, domain: str) -> Figure | None:
         "tasks of C*/C (0 without a plan, 1 for an optimal one); a mean over the seeds. Solid: "
         "baselines. Dotted: learned policies. To the right the same, enlarged.",
         f"Step chart over {len(tasks)} tasks of {domain_label(domain)}, times on a logarithmic "
-        f"scale, up to {end:g} seconds. At the end, {told}.",
+        f"scale, up to {end:g} seconds. At the end, {final}.",
         tuple(
             (panel, replace(panel, title="near the optimum", y_range=(low, 1 + 0.04 * (1 - low))))
             for panel in panels
@@ -56,16 +57,13 @@ def quality_figure(comparison: Comparison, domain: str) -> Figure | None:
 
 def _panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str, end: float) -> Panel:
     lines = []
-    for planner in comparison.planners:
-        learned = planner.family is Family.LEARNED
-        other = learned and planner.network is not None and planner.settings != settings
-        if planner.proves or other:
-            continue
+    for planner in comparison.with_settings(settings):
         done = [(task, runs) for task in tasks if (runs := task.runs.get(planner.name))]
-        if done:
+        if done and not planner.proves:
+            learned = planner.family is Family.LEARNED
             lines.append(_line(planner_label(planner), done, end, learned))
     return Panel(
-        title=settings_label(settings) if settings else "",
+        title=settings_label(settings),
         x_label="seconds",
         y_label="mean C*/C",
         lines=tuple(lines),
@@ -75,7 +73,7 @@ def _panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str, end
 
 
 def _near_optimum(lines: Sequence[Line]) -> float:
-    """The least quality to show so that learned policies, or else all, fill most of the height."""
+    """Return a lower limit at which learned policies, or else all, fill most of the height."""
     ends = [line.y[-1] for line in lines if line.learned] or [line.y[-1] for line in lines]
     low = 1 - 1.5 * (1 - min(ends, default=0.0))
     return min(max(0.0, low), 0.98)
@@ -84,20 +82,20 @@ def _near_optimum(lines: Sequence[Line]) -> float:
 def _line(
     label: str, done: Sequence[tuple[TaskRuns, tuple[Record, ...]]], end: float, learned: bool
 ) -> Line:
-    """The mean quality is the sum of what all plans have gained, each at its time."""
-    gains: dict[int, float] = defaultdict(float)  # by the number of the point
+    """Return mean quality over time: the sum of the gains of all plans so far."""
+    gains: dict[int, float] = defaultdict(float)  # by index of the point
     last = math.ceil(_POINTS * math.log10(end / _FIRST))
     for task, runs in done:
-        share = 1 / (len(runs) * len(done))
+        weight = 1 / (len(runs) * len(done))
         for run in filter(is_solved, runs):
             assert task.best is not None
             before = 0.0
             for cost, seconds in run.plans or ((cost_of(run), run.seconds),):
                 now = quality(task.best, cost)
                 if seconds <= end:
-                    # Never shown before it was there.
+                    # Round up: a plan is never shown before it was found.
                     steps = _POINTS * math.log10(max(seconds, _FIRST) / _FIRST)
-                    gains[min(last, math.ceil(steps))] += share * (now - before)
+                    gains[min(last, math.ceil(steps))] += weight * (now - before)
                 before = now
     points = sorted({0, last, *gains})
     return Line(

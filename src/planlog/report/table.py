@@ -1,4 +1,4 @@
-"""A table as a value that every format can write."""
+"""Tables as values that every output format can render."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cell:
-    """A text in a table."""
+    """A text, or a number with its standard deviation."""
 
     text: str
+    std: str = ""  # rendered after ±
     best: bool = False  # of its column
 
 
@@ -24,14 +25,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns, and rows in groups. The first column holds names, the others numbers."""
+    """Rows in groups; the first column holds names, the others numbers."""
 
     name: str
     title: str
     caption: str
     header: tuple[str, ...]
     groups: tuple[Group, ...]
-    references: frozenset[int] = frozenset()  # columns of somebody else's results
+    references: frozenset[int] = frozenset()  # columns with published results
 
     @property
     def rows(self) -> Iterator[tuple[Cell, ...]]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from planlog.experiment.records import Family, Record, Status
-from planlog.report.metrics import Comparison, Grounds, Measures, Planner
+from planlog.report.metrics import Comparison, Eligibility, MeanStd, Measures, Planner
 from planlog.report.naming import (
     NONE,
-    all_settings,
     count,
     domain_label,
     full_label,
@@ -18,81 +17,79 @@ from planlog.report.naming import (
     planner_label,
     seconds,
     settings_label,
-    spread,
 )
 from planlog.report.published import published_npli
 from planlog.report.table import Cell, Group, Table
 
 
-def grouped(comparison: Comparison, *, proving: bool) -> list[tuple[str, list[Planner]]]:
-    """Planners under titles: those that learn nothing, then the learned ones by their settings;
-    without those that prove optimality unless `proving`."""
-    wanted = [p for p in comparison.planners if proving or not p.proves]
-    groups = [("", [p for p in wanted if p.family is not Family.LEARNED])]
-    for settings in all_settings(comparison):
-        learned = [p for p in wanted if p.network is not None and p.settings == settings]
-        groups.append((f"Learned, {settings_label(settings)}" if settings else "Learned", learned))
-    others = [p for p in wanted if p.family is Family.LEARNED and p.network is None]
-    groups.append(("Learned beforehand", others))
-    return [(title, planners) for title, planners in groups if planners]
-
-
-def _rows(comparison: Comparison, cells: Callable[[Planner], list[str]]) -> tuple[Group, ...]:
-    """A row for each planner that has been run on a task; cells without its name."""
-    return tuple(
-        Group(title, tuple((Cell(planner_label(p)), *map(Cell, cells(p))) for p in planners))
-        for title, planners in grouped(comparison, proving=True)
-    )
-
-
-def _ranked(
-    comparison: Comparison,
-    values: Callable[[Planner], list[float | None]],
-    text: Callable[[float], str],
-    *,
-    proving: bool,
+def _groups(
+    planners: Iterable[Planner], cells: Callable[[Planner], Iterable[Cell]]
 ) -> tuple[Group, ...]:
-    """A row for each planner, the greatest value of each column marked as the best."""
-    groups = grouped(comparison, proving=proving)
-    columns = zip(*(values(p) for _, planners in groups for p in planners), strict=True)
-    # What looks the same is equally good.
-    best = [text(max(known)) if (known := [v for v in c if v is not None]) else "" for c in columns]
+    """Return a row for each planner: untrained ones first, then learned ones by settings."""
+    rows: dict[str, list[tuple[Cell, ...]]] = {"": []}
+    others: list[tuple[Cell, ...]] = []
+    for planner in planners:
+        row = (Cell(planner_label(planner)), *cells(planner))
+        if planner.family is not Family.LEARNED:
+            rows[""].append(row)
+        elif planner.network is None:
+            others.append(row)
+        else:
+            label = settings_label(planner.settings)
+            rows.setdefault(f"Learned, {label}" if label else "Learned", []).append(row)
+    rows["Learned beforehand"] = others
+    return tuple(Group(title, tuple(some)) for title, some in rows.items() if some)
 
-    def row(planner: Planner) -> tuple[Cell, ...]:
-        texts = [NONE if value is None else text(value) for value in values(planner)]
-        cells = (Cell(t, best=t == b) for t, b in zip(texts, best, strict=True))
-        return (Cell(planner_label(planner)), *cells)
 
-    return tuple(Group(title, tuple(map(row, planners))) for title, planners in groups)
+def _domain_table(
+    comparison: Comparison,
+    name: str,
+    title: str,
+    caption: str,
+    text: Callable[[Planner, str], str],
+    planners: Iterable[Planner] | None = None,
+) -> Table:
+    """Return a table with a row for each planner and a column for each domain."""
+
+    def cells(planner: Planner) -> list[Cell]:
+        return [Cell(text(planner, domain)) for domain in comparison.domains]
+
+    header = ("Planner", *map(domain_label, comparison.domains))
+    groups = _groups(comparison.planners if planners is None else planners, cells)
+    return Table(name, title, caption, header, groups)
 
 
-_PAPER = "paper"
+def _best(values: Iterable[float | None], text: Callable[[float], str]) -> str | None:
+    """Return the maximum as text, so that values which look the same are equally good."""
+    known = [value for value in values if value is not None]
+    return text(max(known)) if known else None
 
 
 def npli_table(comparison: Comparison) -> Table:
-    """The table of the paper: NPLI of each planner in each domain, beside the paper's figures."""
-    groups = grouped(comparison, proving=False)
-    shown = [planner for _, planners in groups for planner in planners]
-    means: dict[str, list[str]] = {}
-    for domain in comparison.domains:
-        known = (comparison.measures[p.name, domain].npli for p in shown)
-        means[domain] = [number(value.mean) for value in known if value is not None]
-    top = {d: max(m, key=_value) if m else "" for d, m in means.items()}
-    beside = {d for d in comparison.domains if any(published_npli(p, d) for p in shown)}
-
-    def row(planner: Planner) -> tuple[Cell, ...]:
-        cells = [Cell(planner_label(planner))]
-        for domain in comparison.domains:
-            value = comparison.measures[planner.name, domain].npli
-            best = value is not None and number(value.mean) == top[domain]
-            cells.append(Cell(spread(value), best))
-            if domain in beside:
-                cells.append(Cell(spread(published_npli(planner, domain))))
-        return tuple(cells)
-
+    """Return the table of the paper: NPLI of each planner in each domain, beside the paper's."""
+    shown = [planner for planner in comparison.planners if not planner.proves]
     header = ["Planner"]
+    references = set()
+    columns: list[dict[str, MeanStd | None]] = []  # by the name of the planner
     for domain in comparison.domains:
-        header += [domain_label(domain), _PAPER] if domain in beside else [domain_label(domain)]
+        header.append(domain_label(domain))
+        columns.append({p.name: comparison.measures[p.name, domain].npli for p in shown})
+        published = {p.name: published_npli(p, domain) for p in shown}
+        if any(published.values()):
+            references.add(len(header))
+            header.append("paper")
+            columns.append(published)
+    best = [_best((v and v.mean for v in column.values()), number) for column in columns]
+
+    def cells(planner: Planner) -> Iterable[Cell]:
+        for i, (column, top) in enumerate(zip(columns, best, strict=True), start=1):
+            value = column[planner.name]
+            if value is None:
+                yield Cell(NONE)
+            else:
+                mean = number(value.mean)
+                yield Cell(mean, number(value.std), mean == top and i not in references)
+
     return Table(
         "npli",
         "Normalised plan-length improvement (NPLI)",
@@ -100,35 +97,58 @@ def npli_table(comparison: Comparison) -> Table:
         "deviation over all tasks with a known optimum and all seeds; the best mean of each domain "
         "is bold. Beside it, what the paper reports for its own tasks and training.",
         tuple(header),
-        tuple(Group(title, tuple(map(row, planners))) for title, planners in groups),
-        frozenset(i for i, name in enumerate(header) if name == _PAPER),
+        _groups(shown, cells),
+        frozenset(references),
     )
 
 
-def _value(text: str) -> float:
-    return float(text.replace("−", "-").replace(",", ""))
-
-
-def grounds_table(comparison: Comparison) -> Table:
-    """The tasks that NPLI is taken over, and those left out."""
-    grounds = {domain: Grounds.of(comparison.tasks[domain]) for domain in comparison.domains}
-    names = {
-        "tasks": "tasks",
-        "unknown_optimum": "left out: optimum not known",
-        "unsolved_by_rules": "left out: not solved by the rules with every seed",
-        "optimal_rules": "left out: the rules are optimal already",
-        "used": "used",
+def eligibility_table(comparison: Comparison) -> Table:
+    """Return the numbers of tasks with and without an NPLI."""
+    found = [Eligibility.of(comparison.tasks[domain]) for domain in comparison.domains]
+    rows = {
+        "tasks": [e.tasks for e in found],
+        "left out: optimum not known": [e.unknown_optimum for e in found],
+        "left out: not solved by the rules with every seed": [e.unsolved_by_rules for e in found],
+        "left out: the rules are optimal already": [e.optimal_rules for e in found],
+        "used": [e.eligible for e in found],
     }
-    rows = tuple(
-        (Cell(text), *(Cell(str(getattr(grounds[d], name))) for d in comparison.domains))
-        for name, text in names.items()
-    )
     return Table(
         "grounds",
         "Tasks that NPLI is taken over",
         "For each task that is left out, the first reason counts.",
         ("", *map(domain_label, comparison.domains)),
-        (Group("", rows),),
+        (Group("", tuple((Cell(text), *map(Cell, map(str, row))) for text, row in rows.items())),),
+    )
+
+
+def score_tables(comparison: Comparison) -> tuple[Table, Table, Table]:
+    """Return coverage, the IPC satisficing score and the IPC agile score."""
+    return (
+        _score_table(
+            comparison,
+            "coverage",
+            "Coverage",
+            "Tasks solved (of the number in brackets); a mean over the seeds.",
+            lambda measures: measures.coverage,
+            count,
+        ),
+        _score_table(
+            comparison,
+            "satisficing",
+            "IPC satisficing score",
+            "The sum of C*/C over the tasks, where C is the cost of the plan and C* the optimum, "
+            "or else the least cost of all plans here; 0 for a task without a plan. A mean over "
+            "the seeds.",
+            lambda measures: measures.quality,
+        ),
+        _score_table(
+            comparison,
+            "agile",
+            "IPC agile score",
+            "For each task 1 if the first plan was there within a second, then "
+            "1 − log T / log 1800 after T seconds; 0 without a plan. A mean over the seeds.",
+            lambda measures: measures.agility,
+        ),
     )
 
 
@@ -137,172 +157,126 @@ def _score_table(
     name: str,
     title: str,
     caption: str,
-    value: Callable[[Measures], float],
+    score: Callable[[Measures], float],
+    text: Callable[[float], str] = lambda value: number(value, 2),
 ) -> Table:
-    def values(planner: Planner) -> list[float | None]:
+    """Return a table with the sum over all domains, and the best of each column marked."""
+    values: dict[str, list[float | None]] = {}
+    for planner in comparison.planners:
         measures = [comparison.measures[planner.name, domain] for domain in comparison.domains]
-        known = [value(m) if m.runs else None for m in measures]
-        return [*known, sum(v for v in known if v is not None)]
+        known = [score(m) if m.runs else None for m in measures]
+        values[planner.name] = [*known, sum(value or 0.0 for value in known)]
+    best = [_best(column, text) for column in zip(*values.values(), strict=True)]
 
-    tasks = [len(comparison.tasks[domain]) for domain in comparison.domains]
-    names = [f"{domain_label(d)} ({n})" for d, n in zip(comparison.domains, tasks, strict=True)]
-    text = count if name == "coverage" else lambda v: number(v, 2)
-    groups = _ranked(comparison, values, text, proving=True)
-    return Table(name, title, caption, ("Planner", *names, f"Sum ({sum(tasks)})"), groups)
+    def cells(planner: Planner) -> Iterable[Cell]:
+        for value, top in zip(values[planner.name], best, strict=True):
+            shown = NONE if value is None else text(value)
+            yield Cell(shown, best=shown == top)
 
-
-def coverage_table(comparison: Comparison) -> Table:
-    return _score_table(
-        comparison,
-        "coverage",
-        "Coverage",
-        "Tasks solved (of the number in brackets); a mean over the seeds.",
-        lambda measures: measures.coverage,
-    )
-
-
-def satisficing_table(comparison: Comparison) -> Table:
-    return _score_table(
-        comparison,
-        "satisficing",
-        "IPC satisficing score",
-        "The sum of C*/C over the tasks, where C is the cost of the plan "
-        "and C* the optimum, or else the least cost of all plans here; 0 for a task without a "
-        "plan. A mean over the seeds.",
-        lambda measures: measures.quality,
-    )
-
-
-def agile_table(comparison: Comparison) -> Table:
-    return _score_table(
-        comparison,
-        "agile",
-        "IPC agile score",
-        "For each task 1 if the first plan was there within a second, then "
-        "1 − log T / log 1800 after T seconds; 0 without a plan. A mean over the seeds.",
-        lambda measures: measures.agility,
-    )
+    tasks = {domain: len(comparison.tasks[domain]) for domain in comparison.domains}
+    names = (f"{domain_label(domain)} ({number})" for domain, number in tasks.items())
+    header = ("Planner", *names, f"Sum ({sum(tasks.values())})")
+    return Table(name, title, caption, header, _groups(comparison.planners, cells))
 
 
 def longer_table(comparison: Comparison) -> Table:
-    """How often plans are worse than those of the rules alone."""
+    """Return how often plans are longer than those of the rules alone."""
 
-    def cells(planner: Planner) -> list[str]:
-        found = [comparison.measures[planner.name, domain] for domain in comparison.domains]
-        return [f"{m.longer} of {m.compared}" if m.compared else NONE for m in found]
+    def text(planner: Planner, domain: str) -> str:
+        measures = comparison.measures[planner.name, domain]
+        return f"{measures.longer} of {measures.compared}" if measures.compared else NONE
 
-    groups = (
-        Group(title, tuple((Cell(planner_label(p)), *map(Cell, cells(p))) for p in some))
-        for title, planners in grouped(comparison, proving=False)
-        if (some := [p for p in planners if p.family is not Family.RULES])
-    )
-    return Table(
+    return _domain_table(
+        comparison,
         "longer",
         "Longer plans than by the rules alone",
         "Tasks whose plans are on average longer than those of the rules alone, of the tasks that "
         "both solve with every seed.",
-        ("Planner", *map(domain_label, comparison.domains)),
-        tuple(groups),
+        text,
+        [p for p in comparison.planners if not p.proves and p.family is not Family.RULES],
     )
 
 
-def time_table(comparison: Comparison) -> Table:
-    def cell(m: Measures) -> str:
-        if m.seconds is None:
-            return NONE
-        return f"{seconds(m.seconds.mean)} / {seconds(m.most_seconds)}"
+def usage_tables(comparison: Comparison) -> tuple[Table, Table]:
+    """Return the tables of time and memory."""
 
-    about = "Of the runs that found a plan, from start to end: mean / longest."
-    return _usage_table(comparison, "time", "Time", about, cell)
+    def time(planner: Planner, domain: str) -> str:
+        m = comparison.measures[planner.name, domain]
+        return NONE if m.seconds is None else f"{seconds(m.seconds)} / {seconds(m.most_seconds)}"
 
-
-def memory_table(comparison: Comparison) -> Table:
-    def cell(m: Measures) -> str:
+    def memory(planner: Planner, domain: str) -> str:
+        m = comparison.measures[planner.name, domain]
         return NONE if m.memory is None else f"{megabytes(m.memory)} / {megabytes(m.most_memory)}"
 
-    about = "Most memory held at once by the runs that found a plan: mean / most."
-    return _usage_table(comparison, "memory", "Memory", about, cell)
-
-
-def _usage_table(
-    comparison: Comparison, name: str, title: str, about: str, cell: Callable[[Measures], str]
-) -> Table:
-    def cells(planner: Planner) -> list[str]:
-        return [cell(comparison.measures[planner.name, domain]) for domain in comparison.domains]
-
-    domains = map(domain_label, comparison.domains)
-    return Table(name, title, about, ("Planner", *domains), _rows(comparison, cells))
+    about_time = "Of the runs that found a plan, from start to end: mean / longest."
+    about_memory = "Most memory held at once by the runs that found a plan: mean / most."
+    return (
+        _domain_table(comparison, "time", "Time", about_time, time),
+        _domain_table(comparison, "memory", "Memory", about_memory, memory),
+    )
 
 
 def runs_table(comparison: Comparison) -> Table:
-    """How many runs there are, so that an experiment that is still running is no surprise."""
+    """Return the numbers of runs; those of an unfinished experiment with the expected number."""
 
-    def cells(planner: Planner) -> list[str]:
-        texts = []
-        for domain in comparison.domains:
-            runs = comparison.measures[planner.name, domain].runs
-            expected = len(comparison.tasks[domain]) * len(seeds[planner.name])
-            texts.append(f"{runs:,}" if runs >= expected else f"{runs:,} of {expected:,}")
-        return texts
+    def text(planner: Planner, domain: str) -> str:
+        runs = comparison.measures[planner.name, domain].runs
+        expected = comparison.expected_runs(planner, domain)
+        return f"{runs:,}" if runs >= expected else f"{runs:,} of {expected:,}"
 
-    seeds: dict[str, set[int | None]] = {planner.name: set() for planner in comparison.planners}
-    for record in comparison.records:
-        seeds[record.planner].add(record.seed)
-    return Table(
-        "runs",
-        "Runs",
+    caption = (
         "Runs in these results; of how many, where a planner has not been run on every task with "
-        "every seed that the results speak of.",
-        ("Planner", *map(domain_label, comparison.domains)),
-        _rows(comparison, cells),
+        "every seed that the results speak of."
     )
+    return _domain_table(comparison, "runs", "Runs", caption, text)
 
 
-def endings_table(comparison: Comparison) -> Table:
-    """How the runs ended."""
+def outcomes_table(comparison: Comparison) -> Table:
+    """Return the numbers of runs by outcome."""
     statuses = [status for status in Status if status is not Status.TRAINED]
 
-    def cells(planner: Planner) -> list[str]:
+    def cells(planner: Planner) -> list[Cell]:
         total: Counter[Status] = Counter()
         for domain in comparison.domains:
             total.update(comparison.measures[planner.name, domain].statuses)
-        return [f"{total[status]:,}" if total[status] else NONE for status in statuses]
+        return [Cell(f"{total[status]:,}" if total[status] else NONE) for status in statuses]
 
     return Table(
         "endings",
         "How the runs ended",
         "Plans that our validator refuses are invalid; failed runs did not do their work.",
         ("Planner", *(status.value for status in statuses)),
-        _rows(comparison, cells),
+        _groups(comparison.planners, cells),
     )
 
 
 def training_table(comparison: Comparison) -> Table:
-    """What the trainings learned from, how long they took, and what came out."""
-    planners = {planner.name: planner for planner in comparison.planners}
+    """Return data, time and accuracy of the trainings."""
     groups = []
     for domain in comparison.domains:
-        by_planner: dict[str, list[Record]] = {}
+        trained: dict[str, list[Record]] = {}
         for record in comparison.trainings[domain]:
             if record.status is Status.TRAINED and record.training:
-                by_planner.setdefault(record.planner, []).append(record)
-        rows = (
-            (Cell(full_label(planners[name])), *map(Cell, _training_cells(by_planner[name])))
-            for name in planners
-            if name in by_planner
+                trained.setdefault(record.planner, []).append(record)
+        rows = tuple(
+            (Cell(full_label(planner)), *map(Cell, _training_texts(trained[planner.name])))
+            for planner in comparison.planners
+            if planner.name in trained
         )
-        groups.append(Group(domain_label(domain), tuple(rows)))
+        if rows:
+            groups.append(Group(domain_label(domain), rows))
     return Table(
         "training",
         "Trainings",
         "Of the seeds, the least and the greatest value.",
         ("Model", "seeds", "tasks", "labelled states", "data", "training", "best accuracy", "F1"),
-        tuple(group for group in groups if group.rows),
+        tuple(groups),
     )
 
 
-def _training_cells(records: list[Record]) -> list[str]:
-    def of(*path: str) -> list[float]:
+def _training_texts(records: Sequence[Record]) -> list[str]:
+    def span(text: Callable[[float], str], *path: str) -> str:
+        """Return the range of the values under a path of keys; a list counts its items."""
         found = []
         for record in records:
             value: object = record.training
@@ -312,21 +286,19 @@ def _training_cells(records: list[Record]) -> list[str]:
                 value = len(value)
             if isinstance(value, int | float):
                 found.append(float(value))
-        return found
-
-    def span(values: list[float], text: Callable[[float], str]) -> str:
-        texts = list(dict.fromkeys(map(text, (min(values), max(values))))) if values else [NONE]
-        return " to ".join(texts)
+        if not found:
+            return NONE
+        return " to ".join(dict.fromkeys(map(text, (min(found), max(found)))))
 
     def percent(value: float) -> str:
         return f"{100 * value:.1f} %"
 
     return [
         str(len(records)),
-        span(of("tasks"), count),
-        span(of("labelled_states"), count),
-        span(of("seconds", "data"), seconds),
-        span(of("seconds", "training"), seconds),
-        span(of("best", "accuracy"), percent),
-        span(of("best", "f1"), lambda value: number(value, 3)),
+        span(count, "tasks"),
+        span(count, "labelled_states"),
+        span(seconds, "seconds", "data"),
+        span(seconds, "seconds", "training"),
+        span(percent, "best", "accuracy"),
+        span(lambda value: number(value, 3), "best", "f1"),
     ]

@@ -1,4 +1,4 @@
-"""Planners that really run: their plans are valid, their claims agree, their limits hold."""
+"""External planners: their plans are valid, their bounds agree, their limits hold."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ from support.marked_processes import MARK, alive
 MIB = 1024 * 1024
 ENOUGH = Limits(seconds=60, memory=2048 * MIB)
 TINY = [("ferry", {"cars": 2, "locations": 3}), ("blocksworld", {"blocks": 4})]
-OPTIMAL = ["lmcut", "symk", "scorpion"]
 
 
 def written(folder: Path, domain: str, task: str) -> tuple[Path, Path]:
@@ -47,18 +46,18 @@ def written(folder: Path, domain: str, task: str) -> tuple[Path, Path]:
 
 
 def generated(folder: Path, name: str, **sizes: int) -> tuple[Path, Path]:
-    """The files of a generated task whose goal does not hold at once."""
+    """Return the files of a generated task whose goal does not hold initially."""
     domain = (domains.path(name) / "domain.pddl").read_text()
     for seed in range(20):
         [(_, task)] = domains.generate(name, seed=seed, count=1, sizes=sizes)
         if not validate(domain, task, "").valid:
             return written(folder, domain, task)
-    raise AssertionError("all tasks are solved from the start")
+    raise AssertionError("the goals of all tasks hold initially")
 
 
 @pytest.fixture
 def scorpion(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder like that of Scorpion."""
+    """A folder with a stand-in for Scorpion."""
     folder = tmp_path_factory.mktemp("scorpion")
     shutil.copy(Path(__file__).parents[2] / "support" / "scorpion_standin.py", folder / DRIVER)
     return folder
@@ -95,7 +94,7 @@ def test_all_planners_on_tiny_tasks(
         if chosen == "lama-first":
             assert len(solution.plans) == 1
         else:
-            # Only a tiny task is one that LAMA, too, searches to its end.
+            # LAMA exhausts the search space of a tiny task.
             assert (solution.optimal, solution.lower_bound, found) == (True, optimum, optimum)
         if solution.lower_bound is not None:
             assert solution.lower_bound <= optimum
@@ -130,8 +129,8 @@ FREE = {
 
 
 @pytest.mark.parametrize("chosen", ["lmcut", "symk"])
-def test_the_cheapest_plan_is_not_the_shortest(tmp_path: Path, chosen: str) -> None:
-    """Bounds are on the number of actions, so that bounds of costs are none."""
+def test_bounds_with_action_costs(tmp_path: Path, chosen: str) -> None:
+    """A bound on the cost is no bound on the number of actions."""
     task = TWO.format(init="(= (total-cost) 0)", metric="(:metric minimize (total-cost))")
     solution = planner(chosen).solve(*written(tmp_path, SWITCHES.format(**CHEAP), task), ENOUGH)
     assert solution.optimal
@@ -151,7 +150,7 @@ def test_tasks_without_a_plan(tmp_path: Path, scorpion: Path, chosen: str) -> No
     assert not solution.optimal
 
 
-def test_a_failure_is_told(tmp_path: Path, scorpion: Path) -> None:
+def test_failures(tmp_path: Path, scorpion: Path) -> None:
     files = written(tmp_path, "(define (domain", "(define")
     for chosen in ("lmcut", "scorpion"):
         solution = planner(chosen, scorpion=scorpion).solve(*files, ENOUGH)
@@ -171,7 +170,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def mark(monkeypatch: pytest.MonkeyPatch) -> str:
-    """What all planners of a test are marked with."""
+    """The mark of all processes of a test."""
     monkeypatch.setenv(MARK, mark := uuid.uuid4().hex)
     return mark
 
@@ -181,10 +180,9 @@ def test_time_limit(large: tuple[Path, Path], mark: str) -> None:
     solution = planner("lmcut").solve(*large, Limits(seconds=4))
     assert (solution.status, solution.plans, solution.optimal) == (Status.TIME, (), False)
     assert solution.seconds >= 4
-    # It says what it has proved so far, if the machine was not too busy for a start.
+    # There is a bound, unless the machine was too busy.
     if solution.cpu_seconds > 1:
-        assert solution.lower_bound is not None
-        assert 10 < solution.lower_bound < 100
+        assert solution.lower_bound is not None and 10 < solution.lower_bound < 100
     assert alive(mark) == []
 
 
@@ -203,14 +201,14 @@ def test_anytime_planner_at_time_limit(tmp_path: Path, mark: str) -> None:
 
 @pytest.mark.parametrize("chosen, mib", [("lama-first", 12), ("symk", 200)])
 def test_memory_limit(large: tuple[Path, Path], mark: str, chosen: str, mib: int) -> None:
-    """In the translator, and in the search."""
+    """In the translator and in the search."""
     solution = planner(chosen).solve(*large, Limits(seconds=60, memory=mib * MIB))
     assert (solution.status, solution.plans) == (Status.MEMORY, ())
     assert mib * MIB < solution.memory < 4 * mib * MIB
     assert alive(mark) == []
 
 
-# Drivers that do as they are told
+# Scripted drivers
 
 SCRIPT = """
 import os, sys, time
@@ -221,10 +219,11 @@ plan = sys.argv[sys.argv.index("--plan-file") + 1]
 print("[t=0.1s, 1000 KB] f = 2, 3 evaluated", flush=True)
 """
 COMPLETE = "(press a)\\n(press b)\\n; cost = 2 (unit cost)\\n"
+LONGER = "(shake a)\\n(press a)\\n(press b)\\n; cost = 3 (unit cost)\\n"
 
 
 def acting(folder: Path, script: str, limits: Limits = ENOUGH) -> Solution:
-    """What is made of a driver that runs this script."""
+    """Return the solution of a driver that runs this script."""
     driver = folder / DRIVER
     driver.write_text(SCRIPT + script)
     files = written(folder, SWITCHES.format(**FREE), TWO.format(init="", metric=""))
@@ -234,19 +233,11 @@ def acting(folder: Path, script: str, limits: Limits = ENOUGH) -> Solution:
 @pytest.mark.parametrize(
     "code, status",
     [
-        (10, Status.UNSOLVABLE),
-        (11, Status.UNSOLVABLE),
+        *((code, Status.UNSOLVABLE) for code in (10, 11)),
         (12, Status.NO_PLAN),
-        (20, Status.MEMORY),
-        (21, Status.TIME),
-        (22, Status.MEMORY),
-        (23, Status.TIME),
-        (24, Status.MEMORY),
-        (0, Status.FAILED),  # it says so, but there is no plan
-        (2, Status.FAILED),
-        (30, Status.FAILED),
-        (32, Status.FAILED),
-        (250, Status.FAILED),
+        *((code, Status.MEMORY) for code in (20, 22, 24)),
+        *((code, Status.TIME) for code in (21, 23)),
+        *((code, Status.FAILED) for code in (0, 2, 30, 32, 250)),
     ],
 )
 def test_exit_codes(tmp_path: Path, code: int, status: Status) -> None:
@@ -259,19 +250,17 @@ def test_exit_codes(tmp_path: Path, code: int, status: Status) -> None:
 
 @pytest.mark.parametrize("code, optimal", [(0, True), (1, False), (2, False), (35, False)])
 def test_plans_before_the_end(tmp_path: Path, code: int, optimal: bool) -> None:
-    """A plan is a plan, however the planner has ended; but it may have ended too early."""
-    longer = COMPLETE.replace("(press a)", "(shake a)\\n(press a)").replace("= 2", "= 3")
-    solution = acting(tmp_path, f"open(plan, 'w').write('{longer}'); sys.exit({code})")
+    """Plans count with any exit code, but are not optimal after a failure."""
+    solution = acting(tmp_path, f"open(plan, 'w').write('{LONGER}'); sys.exit({code})")
     assert (solution.status, solution.optimal) == (Status.SOLVED, optimal)
     assert solution.lower_bound == (3 if optimal else 2)
     solution = acting(tmp_path, f"open(plan, 'w').write('{COMPLETE}'); sys.exit({code})")
-    assert solution.optimal  # since the bound says so, too
+    assert solution.optimal  # equals the bound
 
 
-def test_plans_that_a_limit_has_cut_off(tmp_path: Path) -> None:
-    longer = COMPLETE.replace("(press a)", "(shake a)\\n(press a)").replace("= 2", "= 3")
+def test_incomplete_plans_at_the_time_limit(tmp_path: Path) -> None:
     script = f"""
-open(plan + ".1", "w").write("{longer}")
+open(plan + ".1", "w").write("{LONGER}")
 time.sleep(0.3)
 file = open(plan + ".2", "w")
 file.write("{COMPLETE}"[:-1])
@@ -291,7 +280,7 @@ steps = st.lists(st.sampled_from([Action("Sail", ("a", "B")), Action("go", ())])
 
 
 @given(steps, st.integers(0, 120), st.sampled_from(["unit", "general"]))
-def test_only_whole_plan_files_are_plans(actions: list[Action], cost: int, kind: str) -> None:
+def test_incomplete_plan_files(actions: list[Action], cost: int, kind: str) -> None:
     text = "".join(f"{action}\n" for action in actions) + f"; cost = {cost} ({kind} cost)\n"
     lower = tuple(Action(a.name.lower(), tuple(map(str.lower, a.arguments))) for a in actions)
     assert downward.complete_plan(text) == lower
@@ -301,7 +290,7 @@ def test_only_whole_plan_files_are_plans(actions: list[Action], cost: int, kind:
 
 
 @pytest.mark.parametrize("chosen", ["lama", "lmcut", "symk"])
-def test_bounds_hold_wherever_a_log_ends(
+def test_bounds_in_truncated_logs(
     tmp_path: Path, chosen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = generated(tmp_path, "satellite", satellites=1, instruments=2, modes=2, directions=3)
@@ -317,7 +306,7 @@ def test_bounds_hold_wherever_a_log_ends(
     assert 0 == bounds[0] < bounds[-1] == optimum
 
 
-# Where planners are
+# Installation
 
 
 def test_scorpion_is_found(scorpion: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,9 +314,7 @@ def test_scorpion_is_found(scorpion: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(MissingPlannerError, match=SCORPION):
         planner("scorpion")
     for place in (scorpion, scorpion / DRIVER):
-        assert planner("scorpion", scorpion=place).version() == (
-            "Scorpion, Fast Downward 23.06+ (0123abcde)"
-        )
+        assert planner("scorpion", scorpion=place).kind.optimal
     monkeypatch.setenv(SCORPION, str(scorpion))
     assert planner("scorpion").kind.optimal
     monkeypatch.setenv("HOME", str(scorpion.parent))
@@ -339,17 +326,17 @@ def test_scorpion_is_found(scorpion: Path, monkeypatch: pytest.MonkeyPatch) -> N
         planner("scorpion", scorpion=scorpion / "container")
     (scorpion / "container").chmod(0o755)
     container = planner("scorpion", scorpion=scorpion / "container")
-    assert container.version() == "Scorpion, Fast Downward 7"
+    assert container.driver.version == "Scorpion, Fast Downward 7"
 
 
 def test_drivers_that_were_not_built(tmp_path: Path) -> None:
     unbuilt = "Fast Downward 1\\ngit revision [release]: Build not found. Please run './build.py'."
     (tmp_path / "unbuilt.py").write_text(f'print("{unbuilt}")')
     with pytest.raises(MissingPlannerError, match=r"Please run './build\.py'"):
-        planner("scorpion", scorpion=tmp_path / "unbuilt.py").version()
+        _ = planner("scorpion", scorpion=tmp_path / "unbuilt.py").driver.version
     (tmp_path / "broken.py").write_text("1 / 0")
     with pytest.raises(MissingPlannerError, match="ZeroDivisionError"):
-        planner("scorpion", scorpion=tmp_path / "broken.py").version()
+        _ = planner("scorpion", scorpion=tmp_path / "broken.py").driver.version
 
 
 def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,17 +359,16 @@ def test_packages_are_not_imported() -> None:
     assert ended.stdout.strip() == "[]", ended.stderr
 
 
-def test_doctor_knows_planners(
-    scorpion: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
+def test_versions(
+    scorpion: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
 ) -> None:
+    """In `planlog doctor` and in solutions."""
     monkeypatch.setenv(SCORPION, str(scorpion))
     assert main(["doctor"]) == 0
     text = capfd.readouterr().out
     assert "lmcut: up-fast-downward" in text
-    assert "scorpion: Scorpion, Fast Downward 23.06+ (0123abcde)" in text
-
-
-def test_solutions_tell_their_version(scorpion: Path, tmp_path: Path) -> None:
+    version = planner("scorpion").driver.version
+    assert version == "Scorpion, Fast Downward 23.06+ (0123abcde)"
+    assert f"scorpion: {version}" in text
     files = generated(tmp_path, "blocksworld", blocks=2)
-    chosen = planner("scorpion", scorpion=scorpion)
-    assert chosen.solve(*files, ENOUGH).version == chosen.version()
+    assert planner("scorpion").solve(*files, ENOUGH).version == version

@@ -39,9 +39,9 @@ from planlog.experiment.description import describe
 from planlog.experiment.jobs import JobOptions, plan_jobs
 from planlog.experiment.process_limits import Limits
 from planlog.experiment.records import Record, ResultsError, Status, read_records
-from planlog.experiment.runner import Workers, run
+from planlog.experiment.runner import run
 from planlog.experiment.suite import Suite
-from planlog.experiment.worker_pool import LocalWorkers
+from planlog.experiment.worker_pool import Workers, local_workers
 from planlog.network.settings import preset
 from planlog.parallel import available_processors
 from planlog.pddl.task import Domain
@@ -333,7 +333,7 @@ def _workers(folder: Path, cluster: str | None, number: int | None) -> Iterator[
         with cluster_workers(cluster, folder) as workers:
             yield workers
     else:
-        with LocalWorkers(folder, number or available_processors()) as workers:
+        with local_workers(folder, number or available_processors()) as workers:
             yield workers
 
 

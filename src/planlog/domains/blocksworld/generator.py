@@ -9,15 +9,7 @@ import numpy as np
 from planlog.domains.problem_text import numbered
 from planlog.domains.sizes import Size
 
-SIZES = (
-    Size(
-        "blocks",
-        "number of blocks",
-        minimum=2,
-        default=10,
-        splits={"training": (5, 29), "easy": (5, 29), "medium": (35, 146), "hard": (160, 488)},
-    ),
-)
+SIZES = (Size("blocks", "number of blocks", 2, 10, (5, 29), (5, 29), (35, 146), (160, 488)),)
 SMALLEST = ((2,),) * 4 + ((3,),) * 4 + ((4,),) * 6
 
 NEW_TOWER = 0.1  # probability that a block begins a tower instead of standing on the last one

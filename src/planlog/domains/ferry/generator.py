@@ -9,20 +9,8 @@ from planlog.domains.problem_text import numbered, problem_text
 from planlog.domains.sizes import Size
 
 SIZES = (
-    Size(
-        "cars",
-        "number of cars",
-        minimum=1,
-        default=10,
-        splits={"training": (1, 20), "easy": (2, 20), "medium": (10, 97), "hard": (200, 974)},
-    ),
-    Size(
-        "locations",
-        "number of locations",
-        minimum=2,
-        default=10,
-        splits={"training": (5, 15), "easy": (5, 15), "medium": (20, 49), "hard": (100, 487)},
-    ),
+    Size("cars", "number of cars", 1, 10, (1, 20), (2, 20), (10, 97), (200, 974)),
+    Size("locations", "number of locations", 2, 10, (5, 15), (5, 15), (20, 49), (100, 487)),
 )
 SMALLEST = ((1, 2),) * 3 + ((2, 3),) * 8
 

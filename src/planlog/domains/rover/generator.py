@@ -4,43 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from planlog.domains.problem_text import (
-    covering_subsets,
-    numbered,
-    problem_text,
-    random_subset,
-)
+from planlog.domains.problem_text import covering_subsets, numbered, problem_text, random_subset
 from planlog.domains.sizes import Size
 
 SIZES = (
-    Size(
-        "rovers",
-        "number of rovers",
-        minimum=1,
-        default=2,
-        splits={"training": (1, 4), "easy": (1, 4), "medium": (5, 10), "hard": (15, 30)},
-    ),
-    Size(
-        "waypoints",
-        "number of waypoints",
-        minimum=2,
-        default=6,
-        splits={"training": (4, 10), "easy": (4, 10), "medium": (15, 88), "hard": (100, 190)},
-    ),
-    Size(
-        "cameras",
-        "number of cameras",
-        minimum=1,
-        default=2,
-        splits={"training": (1, 4), "easy": (1, 4), "medium": (5, 49), "hard": (60, 95)},
-    ),
-    Size(
-        "objectives",
-        "number of objectives",
-        minimum=1,
-        default=4,
-        splits={"training": (1, 10), "easy": (1, 10), "medium": (15, 88), "hard": (100, 190)},
-    ),
+    Size("rovers", "number of rovers", 1, 2, (1, 4), (1, 4), (5, 10), (15, 30)),
+    Size("waypoints", "number of waypoints", 2, 6, (4, 10), (4, 10), (15, 88), (100, 190)),
+    Size("cameras", "number of cameras", 1, 2, (1, 4), (1, 4), (5, 49), (60, 95)),
+    Size("objectives", "number of objectives", 1, 4, (1, 10), (1, 10), (15, 88), (100, 190)),
 )
 SMALLEST = (*((1, 2, 1, 1),) * 3, (1, 3, 1, 1), (1, 2, 2, 2), (2, 3, 3, 3))
 

@@ -4,43 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from planlog.domains.problem_text import (
-    covering_subsets,
-    numbered,
-    problem_text,
-    random_subset,
-)
+from planlog.domains.problem_text import covering_subsets, numbered, problem_text, random_subset
 from planlog.domains.sizes import Size
 
 SIZES = (
-    Size(
-        "satellites",
-        "number of satellites",
-        minimum=1,
-        default=5,
-        splits={"training": (3, 10), "easy": (3, 10), "medium": (15, 40), "hard": (50, 99)},
-    ),
-    Size(
-        "instruments",
-        "number of instruments",
-        minimum=1,
-        default=8,
-        splits={"training": (3, 20), "easy": (3, 20), "medium": (15, 78), "hard": (50, 195)},
-    ),
-    Size(
-        "modes",
-        "number of image modes",
-        minimum=1,
-        default=2,
-        splits={"training": (1, 3), "easy": (1, 3), "medium": (3, 5), "hard": (5, 10)},
-    ),
-    Size(
-        "directions",
-        "number of directions",
-        minimum=1,
-        default=6,
-        splits={"training": (4, 10), "easy": (4, 10), "medium": (15, 30), "hard": (40, 98)},
-    ),
+    Size("satellites", "number of satellites", 1, 5, (3, 10), (3, 10), (15, 40), (50, 99)),
+    Size("instruments", "number of instruments", 1, 8, (3, 20), (3, 20), (15, 78), (50, 195)),
+    Size("modes", "number of image modes", 1, 2, (1, 3), (1, 3), (3, 5), (5, 10)),
+    Size("directions", "number of directions", 1, 6, (4, 10), (4, 10), (15, 30), (40, 98)),
 )
 SMALLEST = (
     *((1, 1, 1, 2),) * 2,

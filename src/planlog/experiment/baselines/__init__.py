@@ -1,1 +1,1 @@
-"""What policies are compared with: other people's planners, and exact methods for some domains."""
+"""Baselines: external planners, and exact methods for some domains."""

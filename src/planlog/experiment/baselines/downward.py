@@ -1,7 +1,6 @@
-"""Fast Downward and its relatives: run their driver, and read what it leaves behind.
+"""Fast Downward, SymK and Scorpion: run the driver, and read its plan files and its log.
 
-Driver, exit codes, plan files and log are those of Fast Downward; SymK and Scorpion are made from
-it and have kept them.
+SymK and Scorpion are based on Fast Downward, and share its driver, exit codes and plan files.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ _EXIT_CODES = {
 }
 _STOPS = {Stop.TIME: Status.TIME, Stop.MEMORY: Status.MEMORY}
 
-# The last line of a plan file that was written to its end.
+# The last line of a complete plan file.
 _COST_LINE = re.compile(r"; cost = \d+ \((?:unit|general) cost\)\n")
-# What the searches say about the cost of all plans that there may be: A* expands a state of this
-# value next, SymK has looked for all cheaper plans, LAMA has found none up to this cost. A number
-# that was cut off is smaller, and no less true. With one plan found, SymK's bound is for others.
+# Lower bounds in the log: A* expands a state of this f-value next, SymK has excluded all cheaper
+# plans, LAMA has excluded plans up to this cost. A truncated number is smaller, and still a bound.
+# After its first plan, SymK's bound is for other plans.
 _AT_LEAST = re.compile(rb"\] f = (\d+)|BOUND: (\d+) < \d+ \[0/")
 _MORE_THAN = re.compile(rb"no plan with cost (\d+) or less exists!")
-_INFINITE = 2**31 - 1  # what SymK says of tasks without a plan
+_INFINITE = 2**31 - 1  # SymK's bound for unsolvable tasks
 _METRIC = re.compile(r"\(\s*:metric\b", re.IGNORECASE)
 _COMMENT = re.compile(r";[^\n]*")
 
@@ -55,10 +54,10 @@ def solve(
     *,
     proves_optimality: bool,
 ) -> Solution:
-    """Run a driver on a task, in a folder of its own that is gone afterwards.
+    """Run a driver on a task in a temporary folder.
 
-    The options stand before the files, the search after them. Raises OSError if the driver cannot
-    be started, or there is no task.
+    `options` precede the files on the command line, `search` follows them. Raise OSError if the
+    driver cannot be started, or the task cannot be read.
     """
     text = task_file.read_text(errors="replace")
     unit_cost = _METRIC.search(_COMMENT.sub("", text)) is None
@@ -70,7 +69,7 @@ def solve(
                 [*driver, "--plan-file", PLAN, *options, *files, *search],
                 limits,
                 cwd=folder,
-                # The translator is written in Python: the same run each time.
+                # Reproducible runs of the translator, which is written in Python.
                 env=os.environ | {"PYTHONHASHSEED": "0"},
                 stdout=log,
             )
@@ -80,10 +79,7 @@ def solve(
 
 
 def read_plans(folder: Path, usage: Usage) -> tuple[TimedPlan, ...]:
-    """All complete plans in a folder, in the order in which they were found.
-
-    The time of a plan is when its file was written.
-    """
+    """Return all complete plans in the order of their discovery, with the times of their files."""
     files = [folder / PLAN]
     while (file := folder / f"{PLAN}.{len(files)}").exists():
         files.append(file)
@@ -97,7 +93,7 @@ def read_plans(folder: Path, usage: Usage) -> tuple[TimedPlan, ...]:
 
 
 def complete_plan(text: str) -> tuple[Action, ...] | None:
-    """The actions of a plan file; None if it was not written to its end."""
+    """Return the actions of a plan file; None if it is incomplete."""
     last = text.splitlines(keepends=True)[-1:]
     if not last or not _COST_LINE.fullmatch(last[0]):
         return None
@@ -108,7 +104,7 @@ def complete_plan(text: str) -> tuple[Action, ...] | None:
 
 
 def lower_bound(log: bytes) -> int | None:
-    """The greatest cost that, by its log, a search has proved all plans to have at least."""
+    """Return the highest lower bound on plan cost in a log."""
     bounds = [int(f or bound) for f, bound in _AT_LEAST.findall(log)]
     bounds += [int(number) + 1 for number in _MORE_THAN.findall(log)]
     return max(bounds, default=None)
@@ -149,6 +145,6 @@ def _status(usage: Usage, plans: Sequence[TimedPlan]) -> Status:
 
 
 def _end_of(log: bytes, returncode: int) -> str:
-    """The exit code with the last lines of a log."""
+    """Return the exit code with the last lines of a log."""
     lines = [line for line in log.decode(errors="replace").splitlines() if line.strip()]
     return "\n".join([f"exit code {returncode}; the last lines of its output:", *lines[-8:]])

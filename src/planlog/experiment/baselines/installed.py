@@ -1,4 +1,4 @@
-"""Planners of other people, found where they are installed; all are relatives of Fast Downward."""
+"""External planners that are installed on this machine: Fast Downward, SymK and Scorpion."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from planlog.experiment.baselines import downward
 from planlog.experiment.baselines.solution import Solution
 from planlog.experiment.process_limits import Limits, run
 
-SCORPION = "SCORPION"  # the environment variable that says where Scorpion is
+SCORPION = "SCORPION"  # environment variable with the path of Scorpion
 DRIVER = "fast-downward.py"
 
 
 class MissingPlannerError(PlanlogError):
-    """A planner that is not installed here, or not where it was said to be."""
+    """A planner that is not installed, or not found at the given path."""
 
 
 @dataclass(frozen=True)
 class _Driver:
-    """A driver that works like Fast Downward's."""
+    """A driver with the command line of Fast Downward."""
 
     command: tuple[str, ...]
-    package: str = ""  # that it came with, and its version
+    package: str  # name and version
 
     @property
     def version(self) -> str:
-        """Of the package, and what the driver says: `Fast Downward 24.06 (991768db1)`."""
+        """The package and the version of the driver, as in `Fast Downward 24.06 (991768db1)`."""
         return ", ".join(filter(None, [self.package, _ask_version(self.command)]))
 
 
@@ -51,39 +51,35 @@ def _ask_version(command: tuple[str, ...]) -> str:
         said = output.read().decode(errors="replace").strip()
     lines = said.splitlines() or ["nothing"]
     if ended.returncode != 0 or "not found" in said:
-        raise MissingPlannerError(f"{driver}: asked for its version it says: {lines[-1]}")
+        raise MissingPlannerError(f"{driver}: no version; its output ends with: {lines[-1]}")
     revision = re.search(r"revision.*: (\w+)$", said, re.MULTILINE)
     return f"{lines[0]} ({revision[1]})" if revision else lines[0]
 
 
 @dataclass(frozen=True)
 class PlannerKind:
-    """A planner that Planlog knows, installed or not."""
+    """A supported planner, installed or not."""
 
     find: Callable[[Path | None], _Driver]
-    optimal: bool = False  # its plan is optimal when it ends by itself
-    anytime: bool = False  # it looks for better plans until it has proved that there is none
+    optimal: bool = False  # its plan is optimal if it ends by itself
+    anytime: bool = False  # it improves its plans until they are optimal
     options: tuple[str, ...] = ()  # before the files
     search: tuple[str, ...] = ()  # after the files
 
 
 @dataclass(frozen=True)
 class InstalledPlanner:
-    """A planner that is installed here."""
+    """A planner on this machine."""
 
     kind: PlannerKind
     driver: _Driver
 
-    def version(self) -> str:
-        """Return the versions of the package and of the program in it."""
-        return self.driver.version
-
     def solve(self, domain_file: Path, task_file: Path, limits: Limits) -> Solution:
-        """Run the planner on a task; the solution also tells of failures.
+        """Run the planner on a task; failures are solutions too.
 
         Raise MissingPlannerError if the planner cannot be started.
         """
-        version = self.version()
+        version = self.driver.version
         solution = downward.solve(
             self.driver.command,
             self.kind.options,
@@ -105,7 +101,7 @@ def _symk(_: Path | None) -> _Driver:
 
 
 def _packaged(package: str, folder: str) -> _Driver:
-    """The driver in an installed package, which is not imported: that would take seconds."""
+    """Return the driver in an installed package, without a slow import of the package."""
     name = package.replace("_", "-")
     spec = importlib.util.find_spec(package)
     for place in (spec and spec.submodule_search_locations) or ():
@@ -113,23 +109,25 @@ def _packaged(package: str, folder: str) -> _Driver:
         if driver.exists():
             version = importlib.metadata.version(name)
             return _Driver((sys.executable, str(driver)), f"{name} {version}")
-    missing = "it has no " + DRIVER if spec else "it is not installed"
-    raise MissingPlannerError(f"{name}: {missing}; get it with: pip install 'planlog[baselines]'")
+    missing = f"no {DRIVER} in the package" if spec else "not installed"
+    raise MissingPlannerError(
+        f"{name}: {missing}; install it with: pip install 'planlog[baselines]'"
+    )
 
 
 def _scorpion(place: Path | None) -> _Driver:
-    """Scorpion's driver, given by its folder, by itself, or as a program that works alike."""
+    """Return the driver of Scorpion, given by its folder, its script, or an executable."""
     if place is None and os.environ.get(SCORPION):
         place = Path(os.environ[SCORPION])
     if place is None:
         raise MissingPlannerError(
-            "Scorpion is in no registry: build it from its sources, then name the folder or its "
-            f"{DRIVER} in the environment variable {SCORPION}, or with --scorpion"
+            "Scorpion is in no package registry: build it from its sources, and give its folder "
+            f"or {DRIVER} in the environment variable {SCORPION} or with --scorpion"
         )
     place = place.expanduser()
     driver = (place / DRIVER if place.is_dir() else place).resolve()
     if not driver.is_file():
-        raise MissingPlannerError(f"Scorpion is not there: {driver}")
+        raise MissingPlannerError(f"Scorpion not found: {driver}")
     if driver.suffix == ".py":
         return _Driver((sys.executable, str(driver)), "Scorpion")
     if not os.access(driver, os.X_OK):
@@ -149,9 +147,9 @@ PLANNERS = tuple(_KINDS)
 
 
 def planner(name: str, *, scorpion: Path | None = None) -> InstalledPlanner:
-    """The planner of this name; raises MissingPlannerError, which says what to install.
+    """Return the planner of this name; raise MissingPlannerError if it is not installed.
 
-    Scorpion is looked for at the given place, else where the variable SCORPION says.
+    The path of Scorpion defaults to the environment variable SCORPION.
     """
     if name not in _KINDS:
         raise UnknownNameError(f"no planner '{name}'; there are: {', '.join(PLANNERS)}")
@@ -160,11 +158,11 @@ def planner(name: str, *, scorpion: Path | None = None) -> InstalledPlanner:
 
 
 def available(*, scorpion: Path | None = None) -> dict[str, str]:
-    """For each planner its version, or why it is missing."""
+    """Return the version of each planner, or the reason why it is missing."""
     found = {}
     for name in PLANNERS:
         try:
-            found[name] = planner(name, scorpion=scorpion).version()
+            found[name] = planner(name, scorpion=scorpion).driver.version
         except MissingPlannerError as error:
             found[name] = f"missing: {error}"
     return found

@@ -1,4 +1,4 @@
-"""All runs on a task, and what they say of it together."""
+"""All runs on a task, and the bounds that follow from them together."""
 
 from __future__ import annotations
 
@@ -14,80 +14,83 @@ from planlog.report.metrics.scores import NEAR
 
 @dataclass(frozen=True)
 class TaskRuns:
-    """All runs on a task, by planner and in the order of their seeds, and what they say of it."""
+    """All runs on a task, by planner and in the order of their seeds."""
 
     domain: str
     split: str
     task: str
     runs: Mapping[str, tuple[Record, ...]]
-    rule_seeds: frozenset[int | None]  # with which the rules are run in this experiment
+    rule_seeds: frozenset[int | None]  # seeds of the rules in this experiment
+
+    @cached_property
+    def records(self) -> tuple[Record, ...]:
+        """The runs of all planners."""
+        return tuple(run for runs in self.runs.values() for run in runs)
 
     @cached_property
     def solved(self) -> tuple[Record, ...]:
-        """The runs that have found a plan."""
-        return tuple(run for runs in self.runs.values() for run in runs if is_solved(run))
+        """The runs that found a plan."""
+        return tuple(filter(is_solved, self.records))
 
     @cached_property
     def objects(self) -> int | None:
-        """The number of the task's objects."""
-        known = (run.objects for runs in self.runs.values() for run in runs)
-        return next((number for number in known if number is not None), None)
+        """The number of objects of the task."""
+        return next((run.objects for run in self.records if run.objects is not None), None)
 
     @cached_property
     def baseline(self) -> float | None:
-        """<BK>; None unless the rules have found a plan with every seed."""
-        rules = [r for runs in self.runs.values() for r in runs if r.family is Family.RULES]
+        """<BK>; None unless the rules found a plan with every seed."""
+        rules = [run for run in self.records if run.family is Family.RULES]
         if {run.seed for run in rules} != self.rule_seeds or not all(map(is_solved, rules)):
             return None
-        return statistics.fmean(length_of(run) for run in rules) if rules else None
+        return statistics.fmean(map(length_of, rules)) if rules else None
 
     @cached_property
     def best(self) -> float | None:
-        """The least cost of all plans."""
+        """The lowest cost of all plans."""
         return min(map(cost_of, self.solved), default=None)
 
     @cached_property
     def bound(self) -> float:
-        """The greatest cost that is proved to be no more than that of any plan."""
-        bounds = (r.lower_bound for runs in self.runs.values() for r in runs)
-        proved = [bound for bound in bounds if bound is not None]
+        """The highest proved lower bound on the cost of a plan."""
+        proved = [run.lower_bound for run in self.records if run.lower_bound is not None]
         proved += [cost_of(run) for run in self.solved if run.optimal]
         return max(proved, default=-math.inf)
 
     @property
     def contradictory(self) -> bool:
-        """A plan costs less than what was proved to be the least."""
+        """Whether a plan costs less than a proved lower bound."""
         return self.best is not None and self.best < self.bound - NEAR
 
     @cached_property
     def optimum(self) -> float | None:
-        """The cost of an optimal plan, if it is known."""
+        """The cost of an optimal plan, if known."""
         proved = self.best is not None and abs(self.best - self.bound) <= NEAR
         return self.best if proved else None
 
     @cached_property
     def optimal_length(self) -> float | None:
-        """x*; where actions do not all cost 1, an optimal plan need not be a shortest one."""
+        """x*; unknown with other action costs than 1, where an optimal plan need not be short."""
         unit_cost = all(cost_of(run) == length_of(run) for run in self.solved)
         return self.optimum if unit_cost else None
 
 
 def is_solved(run: Record) -> bool:
-    """Whether a plan was found (and is valid)."""
+    """Return whether a run found a valid plan."""
     return run.status is Status.SOLVED and run.length is not None
 
 
 def length_of(run: Record) -> int:
-    """Actions of the plan of a solved run."""
+    """Return the plan length of a solved run."""
     assert run.length is not None
     return run.length
 
 
 def cost_of(run: Record) -> float:
-    """Cost of the plan of a solved run."""
+    """Return the plan cost of a solved run."""
     return length_of(run) if run.cost is None else run.cost
 
 
 def seconds_to_plan(run: Record) -> float:
-    """Seconds until a solved run had its first plan."""
+    """Return the seconds until the first plan of a solved run."""
     return run.plans[0][1] if run.plans else run.seconds

@@ -1,4 +1,4 @@
-"""Reports as one page of HTML that needs nothing else: no network, no scripts, no other files."""
+"""Reports as one self-contained HTML page, without scripts and external files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pre { background: #f4f4f4; padding: .7rem 1rem; overflow-x: auto; }
 
 
 def render(document: Document, images: Mapping[str, bytes]) -> str:
-    """The page; `images` are the figures by their names, as SVG."""
+    """Return the page; `images` are the figures as SVG, by name."""
     title = escape(document.title)
     contents = "".join(
         f'<li><a href="#part-{i}">{escape(section.title)}</a></li>'
@@ -88,7 +88,7 @@ def _item(item: Item, images: Mapping[str, bytes]) -> str:
 def _table(table: Table) -> str:
     header = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
     parts = [
-        # What is wider than the window can be scrolled with the keyboard, too.
+        # A focusable region can be scrolled with the keyboard.
         f'<div class="wide" role="region" tabindex="0" aria-label="{escape(table.title)}">',
         f"<table>\n<caption><b>{escape(table.title)}.</b> {escape(table.caption)}</caption>",
         f"<thead><tr>{header}</tr></thead>",
@@ -110,7 +110,7 @@ def _table(table: Table) -> str:
 
 
 def _cell(cell: Cell, reference: bool) -> str:
-    # Of mean and deviation, the mean is what is compared.
-    mean, sign, rest = escape(cell.text).partition(" ± ")
-    text = f"<strong>{mean}</strong>{sign}{rest}" if cell.best else f"{mean}{sign}{rest}"
-    return f'<td class="reference">{text}</td>' if reference else f"<td>{text}</td>"
+    text = f"<strong>{escape(cell.text)}</strong>" if cell.best else escape(cell.text)
+    std = f" ± {escape(cell.std)}" if cell.std else ""
+    kind = ' class="reference"' if reference else ""
+    return f"<td{kind}>{text}{std}</td>"

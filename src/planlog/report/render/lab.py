@@ -1,9 +1,11 @@
-"""Results as Downward Lab keeps them: one JSON object, run → properties."""
+"""Results in the format of Downward Lab: one JSON object that maps runs to properties.
+
+J. Seipp, F. Pommerening, S. Sievers and M. Helmert. Downward Lab. Zenodo, 2017.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from planlog.experiment.records import Record, Status
@@ -17,7 +19,7 @@ from planlog.report.metrics import (
     seconds_to_plan,
 )
 
-# Lab's words for Fast Downward's exit codes.
+# Lab's names of Fast Downward's exit codes.
 _ERRORS = {
     Status.SOLVED: "success",
     Status.UNSOLVABLE: "search-unsolvable",
@@ -30,23 +32,19 @@ _ERRORS = {
 
 
 def render(comparison: Comparison) -> str:
-    """The file `properties`. Trainings are no runs of a planner and are not in it."""
-    runs = {"-".join(run["id"]): run for run in _runs(comparison)}
-    # A line for each run.
+    """Return the file `properties`, with one line for each run but none for trainings."""
+    runs = {}
+    for tasks in comparison.tasks.values():
+        for task in tasks:
+            for run in task.records:
+                properties = _properties(task, run)
+                runs["-".join(properties["id"])] = properties
     lines = (f"{json.dumps(name)}: {json.dumps(runs[name])}" for name in sorted(runs))
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _runs(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    for domain in comparison.domains:
-        for task in comparison.tasks[domain]:
-            for runs in task.runs.values():
-                for run in runs:
-                    yield _properties(task, run)
-
-
 def _properties(task: TaskRuns, run: Record) -> dict[str, Any]:
-    # Lab knows no seeds and no splits: there is one run for each algorithm, domain and problem.
+    # Lab has no seeds and no splits: a run is an algorithm, a domain and a problem.
     algorithm = run.planner if run.seed is None else f"{run.planner}-seed{run.seed}"
     problem = f"{run.split}-{run.task}.pddl" if run.split else f"{run.task}.pddl"
     solved = is_solved(run)
@@ -63,7 +61,7 @@ def _properties(task: TaskRuns, run: Record) -> dict[str, Any]:
         "coverage": int(solved),
         "unsolvable": int(run.status is Status.UNSOLVABLE),
         "error": _ERRORS[run.status],
-        # As Lab has it: in seconds, and in KiB.
+        # Lab's units: seconds and KiB.
         "cpu_time": run.cpu_seconds,
         "wall_clock_time": run.seconds,
         "raw_memory": run.memory // 1024,

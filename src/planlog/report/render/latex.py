@@ -1,4 +1,4 @@
-"""Tables for papers in LaTeX."""
+"""Tables in LaTeX."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import textwrap
 
 from planlog.report.table import Cell, Table
 
-# Beyond ASCII, only what tables hold is known to every engine.
+# Non-ASCII characters outside of this table need an engine that reads UTF-8.
 _SIGNS = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -30,7 +30,7 @@ _SIGNS = {
 
 
 def render(table: Table) -> str:
-    r"""A tabular to be put into a table with \input; needs the package booktabs."""
+    r"""Return a `tabular` for \input; it needs the package booktabs."""
     columns = len(table.header)
     lines = [
         *(f"% {line}" for line in textwrap.wrap(f"{table.title}. {table.caption}", 96)),
@@ -56,6 +56,5 @@ def _text(text: str) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    mean, sign, rest = cell.text.partition(" ± ")
-    text = rf"\textbf{{{_text(mean)}}}" if cell.best else _text(mean)
-    return text + (rf" {{\scriptsize $\pm$ {_text(rest)}}}" if sign else "")
+    text = rf"\textbf{{{_text(cell.text)}}}" if cell.best else _text(cell.text)
+    return text + (rf" {{\scriptsize $\pm$ {_text(cell.std)}}}" if cell.std else "")

@@ -12,7 +12,7 @@ from planlog.pddl.task import Action
 
 
 class Clock:
-    """Measures time from its creation, and what is left of a limit."""
+    """Measures the time since its creation, and makes solutions with it."""
 
     def __init__(self, limit: float | None) -> None:
         self._start = time.monotonic()

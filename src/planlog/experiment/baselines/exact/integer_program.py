@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from planlog.errors import PlanlogError
 
-TOLERANCE = 1e-6  # of HiGHS: a value this close to an integer is that integer
+TOLERANCE = 1e-6  # integrality tolerance of HiGHS
 
 
 class MissingSolverError(PlanlogError):
@@ -52,58 +52,59 @@ def new_solver(highspy: ModuleType, **options: Any) -> Any:
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of the cheapest solution when the solver has ended."""
+    """The result of a solver run."""
 
-    values: npt.NDArray[np.int64] | None  # (variables,): the best solution found, if any
-    lower_bound: int  # no solution costs less
-    infeasible: bool  # there is no solution
+    values: npt.NDArray[np.int64] | None  # (variables,): the best solution found
+    lower_bound: int  # on the cost
+    infeasible: bool
 
 
 class IntegerProgram:
-    """Minimise the sum of costs; all variables are integers from 0 on, all costs are integers."""
+    """Minimise integer costs of nonnegative integer variables."""
 
     def __init__(self) -> None:
         self._costs: list[int] = []
         self._most: list[int] = []
-        self._names: list[int] = []  # of the variables of each row, one row after the other
+        # Rows in compressed form; each is a lower bound on a sum of factor · variable.
+        self._variables: list[int] = []
         self._factors: list[int] = []
-        self._starts: list[int] = []  # of the rows
-        self._least: list[int] = []  # right sides: all rows say "at least"
+        self._starts: list[int] = []
+        self._least: list[int] = []
 
     def variable(self, cost: int = 0, most: int = 1) -> int:
-        """A new variable with values from 0 to `most`."""
+        """Add a variable with values from 0 to `most`, and return its number."""
         self._costs.append(cost)
         self._most.append(most)
         return len(self._costs) - 1
 
     def at_least(self, least: int, terms: Iterable[tuple[int, int]]) -> None:
-        """The sum of factor · variable over these (factor, variable) is at least `least`."""
-        self._starts.append(len(self._names))
+        """Require that the sum of factor · variable over (factor, variable) is at least `least`."""
+        self._starts.append(len(self._variables))
         self._least.append(least)
-        # HiGHS wants each variable once in a row.
+        # HiGHS requires distinct variables in a row.
         merged: dict[int, int] = {}
         for factor, variable in terms:
             merged[variable] = merged.get(variable, 0) + factor
-        self._names += merged.keys()
+        self._variables += merged.keys()
         self._factors += merged.values()
 
     def at_most(self, most: int, terms: Iterable[tuple[int, int]]) -> None:
-        """The sum of factor · variable over these (factor, variable) is at most `most`."""
+        """Require that the sum of factor · variable over (factor, variable) is at most `most`."""
         self.at_least(-most, [(-factor, variable) for factor, variable in terms])
 
     def implies(self, variable: int, others: Iterable[int]) -> None:
-        """The first variable is at most the sum of the others."""
+        """Require that a variable is at most the sum of the others."""
         self.at_least(0, [(-1, variable), *((1, other) for other in others)])
 
     def implies_all(self, variables: Sequence[int], other: int) -> None:
-        """The sum of the variables is at most the other one."""
+        """Require that the sum of the variables is at most the other one."""
         if variables:
             self.at_least(0, [(1, other), *((-1, variable) for variable in variables)])
 
     def solve(self, seconds: float, start: Mapping[int, int] | None = None) -> Answer:
-        """The cheapest solution, as far as it is found in time.
+        """Return the best solution found within the time limit, and a lower bound.
 
-        `start` tells the variables that are not 0 in a solution that is known already.
+        `start` maps the nonzero variables of a known solution to their values.
         """
         count = len(self._costs)
         if count == 0:
@@ -131,7 +132,7 @@ class IntegerProgram:
         return Answer(values, max(lowest, lower_bound), False)
 
     def cost(self, values: npt.NDArray[np.int64]) -> int:
-        """The cost of a solution: (variables,)."""
+        """Return the cost of a solution: (variables,)."""
         return int(np.dot(values, self._costs))
 
     def _model(self, highspy: ModuleType) -> object:
@@ -147,7 +148,7 @@ class IntegerProgram:
         model.integrality_ = [highspy.HighsVarType.kInteger] * len(self._costs)
         matrix = model.a_matrix_
         matrix.format_ = highspy.MatrixFormat.kRowwise
-        matrix.start_ = np.array([*self._starts, len(self._names)], dtype=np.int32)
-        matrix.index_ = np.array(self._names, dtype=np.int32)
+        matrix.start_ = np.array([*self._starts, len(self._variables)], dtype=np.int32)
+        matrix.index_ = np.array(self._variables, dtype=np.int32)
         matrix.value_ = np.array(self._factors, dtype=np.float64)
         return model

@@ -1,4 +1,4 @@
-"""Read tasks for exact methods, and refuse those that a method was not made for."""
+"""Read tasks for exact methods, and reject tasks of another shape."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _shipped(name: str) -> Domain:
     return Domain.read(domains.path(name) / "domain.pddl")
 
 
-class InitialFacts:
+class Facts:
     """The arguments of the initial atoms by predicate, sorted: `facts["on"] == [("a", "b")]`."""
 
     def __init__(self, task: Task) -> None:
@@ -92,8 +92,7 @@ def goal_atoms(task: Task, predicates: Iterable[str]) -> list[tuple[str, ...]]:
     for goal in task.goals:
         if goal not in atoms:
             raise UnsuitableTaskError(
-                f"task '{task.name}': a goal has to be an atom of {', '.join(allowed)}, "
-                f"but one is {goal}"
+                f"task '{task.name}': goals must be atoms of {', '.join(allowed)}, not {goal}"
             )
     return [(name, *arguments) for name, arguments in map(atoms.__getitem__, task.goals)]
 

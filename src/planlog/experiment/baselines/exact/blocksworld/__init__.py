@@ -1,4 +1,4 @@
-"""Blocksworld: the fewest blocks that move twice break all deadlocks; then a plan."""
+"""Blocksworld: a minimum feedback vertex set of the deadlocks, and a plan."""
 
 from planlog.experiment.baselines.exact.blocksworld.plan import solve
 

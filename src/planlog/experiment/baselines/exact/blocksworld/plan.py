@@ -1,19 +1,21 @@
-"""Blocksworld, exact: which blocks have to move, which of them twice, and in what order.
+"""Blocksworld: the blocks that have to move, those that move twice, and their order.
 
-A block moves when it is taken from where it stands and put elsewhere, by two actions. It has to
-move if its goal is elsewhere, if what is below it has to move, or if it is in the way. In any
-plan, the first and last moves of these blocks follow two kinds of rules:
+A move takes a block from its place and puts it elsewhere, with two actions. A block has to move if
+its goal is elsewhere, if the block below it has to move, or if it is in the way. In every plan,
+the first and last moves of these blocks satisfy two constraints:
 
-- the first move of a block comes after the first move of the block that stood on it, and so does
-  the last move of a block that will stand there instead;
-- the last move of a block comes after the last move of the one that it will stand on.
+- The first move of a block comes after the first move of the block on top of it; so does the last
+  move of the block that will stand there instead.
+- The last move of a block comes after the last move of the block that it will stand on.
 
-The first moves lead down the towers of the initial state, then the last moves up the towers of
-the goal. If a block moves only once, its last move is its first, and the rules may form a cycle:
-a deadlock, in which one of these blocks has to move twice. Conversely, if some blocks are put on
-the table first and no cycle is left then any order that follows the rules is a plan. So the
-fewest moves are those of all blocks that have to move, plus the fewest blocks that are on all
-deadlocks. (Slaney and Thiébaux, Blocks World revisited, 2001; here with any goal, and the arm.)
+The last move of a block that moves only once is its first move, so the constraints may form a
+cycle: a deadlock. One of its blocks has to move twice. Conversely, if some blocks are first put on
+the table and no cycle remains, every order that satisfies the constraints is a plan. The fewest
+moves are therefore one for each block that has to move, plus one for each block in a smallest set
+that hits all deadlocks.
+
+J. Slaney, S. Thiébaux: Blocks World revisited. Artificial Intelligence 125, 2001. This method also
+handles arbitrary goals, and the arm in the initial state and in the goal.
 """
 
 from __future__ import annotations
@@ -29,22 +31,17 @@ from planlog.experiment.baselines.exact.blocksworld.feedback_vertex_set import (
     minimum_feedback_set,
 )
 from planlog.experiment.baselines.exact.clock import Clock
-from planlog.experiment.baselines.exact.task_shape import (
-    InitialFacts,
-    check_task,
-    goal_atoms,
-    ground,
-)
+from planlog.experiment.baselines.exact.task_shape import Facts, check_task, goal_atoms, ground
 from planlog.experiment.baselines.solution import Solution
 from planlog.pddl.task import Action, Task
 
-# Where a block may be besides on another one; no object has such a name.
+# Places other than blocks; no object has such a name.
 _TABLE = "(table)"
 _HAND = "(hand)"
 
 
 def solve(task: Task, *, time_limit: float | None = None) -> Solution:
-    """Return a plan, which is optimal if the time was enough to prove that."""
+    """Return a plan, which is optimal unless the time limit is reached."""
     clock = Clock(time_limit)
     check_task(task, "blocksworld")
     initial = _initial(task)
@@ -54,23 +51,20 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
     problem = _Problem(initial, goal)
     twice = minimum_feedback_set(problem.deadlocks(), time_limit=clock.left)
     plan = clock.plan(problem.plan({problem.moving[i] for i in twice.nodes}))
-    # Every block that moves twice costs two actions more than one that moves once.
+    # A second move costs two actions.
     return clock.solved(plan, len(plan.actions) - 2 * (len(twice.nodes) - twice.lower_bound))
 
 
 @dataclass(frozen=True)
 class _Goal:
-    """What has to be true in the end: where some blocks are, and what stands on some.
-
-    `upon` has the block that is wanted on each block (or in the hand), None if it has to be free.
-    """
+    """The places of some blocks, and the contents of some places."""
 
     places: Mapping[str, str]
-    upon: Mapping[str, str | None]
+    upon: Mapping[str, str | None]  # block or hand -> block on it; None: clear or empty
 
 
 class _Problem:
-    """The blocks that have to move, and the rules for their first and last moves."""
+    """The blocks that have to move, and the constraints on their first and last moves."""
 
     def __init__(self, initial: Mapping[str, str], goal: _Goal) -> None:
         self._initial = initial
@@ -92,16 +86,16 @@ class _Problem:
                 or self._goal.upon.get(place, block) != block
             ):
                 moving.add(block)
-        # The arm can do nothing else before it has put down what it holds; and that is not clear.
+        # The arm has to put down its block before any other action; a held block is not clear.
         if self._held is not None and (moving or self._held in self._goal.upon):
             moving.add(self._held)
         return moving
 
     def deadlocks(self) -> Arcs:
-        """Whether the first move of one moving block comes before the last one of another.
+        """Return whether the first move of one block comes before the last move of another.
 
-        (moving, moving). Left out are arcs which say no more than others do: those on which the
-        one block also goes last, or the other first, on the way.
+        (moving, moving). Arcs that others imply are omitted: those on whose path the first block
+        also makes its last move, or the second one its first.
         """
         above: dict[str, set[int]] = {}  # the moving blocks above a place in the goal
         places = {block: place for block, place in self._goal.places.items() if place != _HAND}
@@ -111,7 +105,7 @@ class _Problem:
                 over = over | {self._number[block]}
             above[places[block]] = over
         if self._to_hold in self._number:
-            # What is held in the end is as if it were above all others.
+            # A block that is held in the goal counts as above all others.
             last = {self._number[self._to_hold]}
             for place in [*above, *self.moving]:
                 if place != self._to_hold and (place in self._number or above[place]):
@@ -133,7 +127,7 @@ class _Problem:
         return arcs
 
     def plan(self, twice: set[str]) -> tuple[Action, ...]:
-        """A plan in which these blocks are put on the table before they go to their goal."""
+        """Return a plan in which the blocks in `twice` move to the table first."""
         order = list(TopologicalSorter(dict(self._rules(twice))).static_order())
         kept = self._kept()
         if kept is not None:
@@ -157,7 +151,7 @@ class _Problem:
         return tuple(actions)
 
     def _rules(self, twice: set[str]) -> Iterator[tuple[tuple[str, bool], set[tuple[str, bool]]]]:
-        """Every move (block, whether its last one) with those that have to come before."""
+        """Yield every move (block, whether it is the last) with its predecessors."""
 
         def first(block: str) -> tuple[str, bool]:
             return block, block not in twice
@@ -179,7 +173,7 @@ class _Problem:
             yield (block, True), before
 
     def _kept(self) -> str | None:
-        """A block that can stay in the arm at the end: nothing waits for where it goes."""
+        """Return a block that can stay in the arm at the end, if any."""
         if _HAND in self._goal.upon:
             return None
         for block in self.moving:
@@ -195,14 +189,14 @@ class _Problem:
 
 
 def _bottom_up(places: Mapping[str, str]) -> Iterable[str]:
-    """The blocks, each after the one it stands on; raises CycleError if that cannot be."""
+    """Return the blocks, each after the one below it; raise CycleError for a cycle."""
     standing = {block: (place,) for block, place in places.items() if place in places}
     return TopologicalSorter({block: standing.get(block, ()) for block in places}).static_order()
 
 
 def _initial(task: Task) -> dict[str, str]:
     """Return the place of each block in the initial state."""
-    facts = InitialFacts(task)
+    facts = Facts(task)
     places = facts.function(
         [
             *facts["on"],
@@ -219,11 +213,11 @@ def _initial(task: Task) -> dict[str, str]:
     if len(upon) != len(set(upon)):
         raise facts.unsuitable("two blocks are at the same place")
     if bool(facts["arm-empty"]) == (_HAND in upon):
-        raise facts.unsuitable("'arm-empty' has to say whether the arm holds a block")
+        raise facts.unsuitable("either the arm holds a block, or 'arm-empty' holds")
     taken = set(upon) | {block for block, place in places.items() if place == _HAND}
     for block in task.objects:
         if (block in clear) == (block in taken):
-            raise facts.unsuitable(f"'clear' has to say whether something can be put on {block}")
+            raise facts.unsuitable(f"'clear' contradicts the blocks on {block}")
     try:
         list(_bottom_up(places))
     except CycleError:
@@ -232,7 +226,7 @@ def _initial(task: Task) -> dict[str, str]:
 
 
 def _goal(task: Task) -> _Goal | None:
-    """The goal, or None if no state of blocks is one."""
+    """Return the goal, or None if no state satisfies it."""
     places: dict[str, str] = {}
     upon: dict[str, str | None] = {}
     for atom in goal_atoms(task, ("on", "on-table", "clear", "arm-empty", "holding")):
@@ -252,7 +246,7 @@ def _goal(task: Task) -> _Goal | None:
         if place != _TABLE and upon.setdefault(place, block) != block:
             return None
     if any(places.get(place) == _HAND for place in upon):
-        return None  # nothing is on a block that is held, nor is it clear
+        return None  # a held block is not clear, and carries none
     try:
         list(_bottom_up(places))
     except CycleError:

@@ -1,4 +1,4 @@
-"""Ferry: an Eulerian walk over the trips of the cars, which is a shortest plan."""
+"""Ferry: an Eulerian walk over the trips of the cars is an optimal plan."""
 
 from planlog.experiment.baselines.exact.ferry.plan import solve
 

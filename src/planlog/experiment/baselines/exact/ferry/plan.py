@@ -1,22 +1,21 @@
-"""Ferry, exact: every misplaced car is carried once, and as few sails as possible are empty.
+"""Ferry: every misplaced car is carried once, with as few empty sails as possible.
 
-Each of k misplaced cars is boarded, sailed and debarked: 3k actions. Let every such car be an arc
-from where it is to its goal, and an arc more lead from where the ferry ends back to where it
-starts. Then empty sails are the arcs that are missing for a closed walk over all arcs: at every
-location as many have to leave as arrive, and all have to be connected. Some component C lacks
+Each of k misplaced cars is boarded, sailed and debarked: 3k actions. Every such car is an arc from
+its location to its goal; one more arc leads from the last location of the ferry to its first.
+Empty sails are the arcs that are missing for a closed (Eulerian) walk over all arcs: at every
+location as many arcs leave as arrive, and the graph is connected. A component C lacks
 
     D(C) = Σ max(0, arriving - leaving)        over its locations
 
-arcs that leave a location; and if there are several components then at least one arc leads away
-from each. That many are enough, too: the first arc from each component leads to the next one
-(and from the last to the first), the others from anywhere that lacks one to anywhere that lacks
-one that arrives. So there are Σ max(D(C), 1 if there is more than one component else 0) of them,
-for the best end of the ferry.
+leaving arcs. With several components, at least one arc leaves each of them. These numbers suffice:
+the first new arc of each component leads to the next component (of the last one to the first), the
+others connect locations that lack a leaving arc with locations that lack an arriving one. The
+number of empty sails is Σ max(D(C), 1 if there are several components else 0), for the best last
+location of the ferry.
 
-Putting a car down on the way to its goal does not pay: it takes two more actions to debark and
-board it and one more sail, while an empty sail there and another one back do the same. So a car
-that is aboard at the beginning goes to its goal first, and one that has to be aboard at the end
-is boarded where it is, when all others are at their goals.
+Putting down a car before its goal does not pay: debarking and boarding it again costs two actions
+and a sail, and two empty sails achieve the same. A car that is aboard at the start therefore goes
+to its goal first, and a car that has to be aboard at the end is boarded last.
 """
 
 from __future__ import annotations
@@ -27,33 +26,28 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from planlog.experiment.baselines.exact.clock import Clock
-from planlog.experiment.baselines.exact.task_shape import (
-    InitialFacts,
-    check_task,
-    goal_atoms,
-    ground,
-)
+from planlog.experiment.baselines.exact.task_shape import Facts, check_task, goal_atoms, ground
 from planlog.experiment.baselines.solution import Solution
 from planlog.pddl.task import Action, Task
 
-_ABOARD = "(aboard)"  # where a car may be besides at a location; no object has such a name
+_ABOARD = "(aboard)"  # the place of a car on the ferry; no object has such a name
 
 
 @dataclass(frozen=True)
 class _Initial:
-    cars: dict[str, str]  # where each car is
+    cars: dict[str, str]  # place of each car
     ferry: str
 
 
 @dataclass(frozen=True)
 class _Goal:
-    cars: dict[str, str]  # where some cars have to be
+    cars: dict[str, str]  # places of some cars
     ferry: str | None
     empty: bool
 
 
 def solve(task: Task, *, time_limit: float | None = None) -> Solution:
-    """Return an optimal plan, in time that is linear in the size of the task."""
+    """Return an optimal plan in linear time."""
     clock = Clock(time_limit)
     check_task(task, "ferry")
     initial = _initial(task)
@@ -65,7 +59,7 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
 
 
 def _plan(initial: _Initial, goal: _Goal, locations: list[str]) -> Iterator[Action]:
-    """The steps of an optimal plan."""
+    """Yield the actions of an optimal plan."""
     aboard = next((car for car, place in initial.cars.items() if place == _ABOARD), None)
     to_board = next((car for car, place in goal.cars.items() if place == _ABOARD), None)
     wanted = {car: (place, goal.cars.get(car, place)) for car, place in initial.cars.items()}
@@ -79,8 +73,8 @@ def _plan(initial: _Initial, goal: _Goal, locations: list[str]) -> Iterator[Acti
     ferry = initial.ferry
     if aboard is not None and aboard == to_board:
         if trips.arcs:
-            # It makes room, and the ferry comes back for it: to any location, as a sail with it
-            # may be as good as an empty one.
+            # The car is put down, and the ferry returns for it. Any location may be best, since
+            # a sail with the car may replace an empty one.
             def sails(place: str) -> int:
                 return (
                     (place != ferry) + trips.extra(place, place) + (goal.ferry not in (None, place))
@@ -113,11 +107,11 @@ def _plan(initial: _Initial, goal: _Goal, locations: list[str]) -> Iterator[Acti
 
 
 class _Trips:
-    """Cars that have to be carried, as arcs from where each of them is to where it has to be."""
+    """Misplaced cars as arcs from their locations to their goals."""
 
     def __init__(self, arcs: dict[str, tuple[str, str]]) -> None:
         self.arcs = arcs
-        # How many arcs more arrive at a location than leave it.
+        # Number of arriving arcs minus number of leaving arcs.
         self._excess: Counter[str] = Counter()
         components = _Components()
         for start, end in arcs.values():
@@ -131,9 +125,9 @@ class _Trips:
         self._total = sum(max(1, lacking) for lacking in self._lacking.values())
 
     def extra(self, start: str, end: str) -> int:
-        """The fewest sails without a car, if the ferry starts and ends at these locations.
+        """Return the number of empty sails if the ferry starts and ends at these locations.
 
-        Only what the arc from the end to the start changes is computed anew.
+        Only the effect of the arc from the end to the start is computed.
         """
         joined = {self._component.get(place, place) for place in (start, end)}
         lacking = sum(self._lacking[component] for component in joined)
@@ -147,7 +141,7 @@ class _Trips:
         return others + max(1, lacking)
 
     def steps(self, start: str, end: str) -> Iterator[Action]:
-        """Carry all cars, from a location to another, with as few sails as possible."""
+        """Yield actions that carry all cars with the fewest sails, from start to end."""
         cars: dict[tuple[str, str], list[str]] = defaultdict(list)
         for car, arc in self.arcs.items():
             cars[arc].append(car)
@@ -163,7 +157,7 @@ class _Trips:
                 yield ground("sail", before, after)
 
     def _empty(self, start: str, end: str) -> list[tuple[str, str]]:
-        """The sails without a car that make one walk of all arcs, from start to end."""
+        """Return the empty sails that make the arcs one walk from start to end."""
         components = _Components()
         excess = Counter(self._excess)
         excess[start] += 1
@@ -179,7 +173,7 @@ class _Trips:
         arcs = []
         if len(names) > 1:
             for name, following in zip(names, names[1:] + names[:1], strict=True):
-                # One that lacks nothing is left from where it is entered.
+                # A balanced component is left where it is entered.
                 before = leaving[name].pop() if leaving[name] else name
                 after = arriving[following].pop() if arriving[following] else following
                 arcs.append((before, after))
@@ -192,13 +186,13 @@ class _Trips:
 
 
 class _Components:
-    """Locations that are connected, as trees: each location has a parent (Tarjan's union-find)."""
+    """Connected locations, as a union-find forest with path halving (Tarjan)."""
 
     def __init__(self) -> None:
         self._parent: dict[str, str] = {}
 
     def of(self, place: str) -> str:
-        """The location that stands for the component of this one."""
+        """Return the representative of the component of a location."""
         parent = self._parent.setdefault(place, place)
         while parent != place:
             self._parent[place] = self._parent[parent]
@@ -213,7 +207,7 @@ class _Components:
 
 
 def _walk(start: str, arcs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The arcs in an order in which each begins where the last one ended (Hierholzer's method)."""
+    """Return the arcs in the order of an Eulerian walk (Hierholzer's algorithm)."""
     successors: dict[str, list[str]] = defaultdict(list)
     for before, after in arcs:
         successors[before].append(after)
@@ -239,24 +233,22 @@ def _locations(task: Task) -> list[str]:
 
 def _initial(task: Task) -> _Initial:
     """Return the places of cars and ferry in the initial state."""
-    facts = InitialFacts(task)
+    facts = Facts(task)
     aboard = facts.objects("on")
     cars = facts.function([*facts["at"], *((car, _ABOARD) for car in aboard)], "is at two places")
     ferry = facts.objects("at-ferry")
     if len(ferry) != 1:
-        raise facts.unsuitable(f"the ferry has to be at one location, not at {len(ferry)}")
+        raise facts.unsuitable(f"the ferry must be at one location, not at {len(ferry)}")
     for name, kind in task.objects.items():
         if task.domain.is_subtype(kind, "car") and name not in cars:
             raise facts.unsuitable(f"{name} is nowhere")
     if len(aboard) != (not facts["empty-ferry"]):
-        raise facts.unsuitable(
-            "'empty-ferry' has to say whether a car is aboard, and only one can be"
-        )
+        raise facts.unsuitable("either one car is aboard, or 'empty-ferry' holds")
     return _Initial(cars, ferry[0])
 
 
 def _goal(task: Task) -> _Goal | None:
-    """The goal, or None if no state is one."""
+    """Return the goal, or None if no state satisfies it."""
     cars: dict[str, str] = {}
     ferries: set[str] = set()
     empty = False

@@ -1,4 +1,4 @@
-"""Rover: which rover drives where, by an integer program; then in which order."""
+"""Rover: an integer program for the arrivals of rovers, and a search for their order."""
 
 from planlog.experiment.baselines.exact.rover.plan import solve
 

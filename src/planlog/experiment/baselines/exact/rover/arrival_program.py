@@ -1,14 +1,14 @@
 """The integer program of a Rover task: which rover arrives at which waypoints.
 
-It asks for less than a plan, so that its cheapest solution is a lower bound:
+It relaxes the task, so its optimum is a lower bound on the plan length:
 
-- A rover that drives at all ends where it sees a lander, and then sends all it has collected.
-- A sample is taken by a rover that arrives (or starts) there. Each sample needs its own empty
-  store, so each but the first ones of a rover costs an action to drop what is in it.
-- An image is taken where the rover can also calibrate a camera for it, or away from there. For
-  each image that a camera takes away from there, the rover has to arrive (or start) where the
-  camera can be calibrated, not as its last arrival, and one image at most is taken away from
-  there at each arrival. That these have to come in turns, for all cameras, is not asked for.
+- A rover that drives ends where a lander is visible, and communicates all its data there.
+- A rover takes a sample where it arrives or starts. Each sample needs an empty store; unless the
+  store is empty at the start, emptying it costs an action.
+- A rover takes an image near, where it can also calibrate a camera for it, or away from there.
+  Each image taken away needs an arrival (or start) where the camera can be calibrated, other than
+  the last arrival, and at each arrival at most one such image is taken. The program does not
+  require that calibrations and images alternate.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planlog.experiment.baselines.exact.integer_program import IntegerProgram
-from planlog.experiment.baselines.exact.rover.conflicts import Conflict
+from planlog.experiment.baselines.exact.rover.order_search import Conflict
 from planlog.experiment.baselines.exact.rover.problem import Image, Problem, Rover, Sample
 from planlog.experiment.baselines.exact.rover.tours import Hints, inside
 
@@ -28,18 +28,18 @@ _Terms = list[tuple[int, int]]  # factor, variable
 
 
 class ArrivalProgram(IntegerProgram):
-    """The program; its cost and `constant` are a lower bound for the actions of a plan."""
+    """The program; its cost plus `constant` is a lower bound on the plan length."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__()
         self.problem = problem
-        # Each image needs three actions, each sample one to send it, unless something is saved.
+        # Three actions for each image, and one to communicate each sample, without savings.
         self.constant = 3 * len(problem.images) + len(problem.samples)
         self._arrives: dict[tuple[int, str], int] = {}
         self._again: dict[tuple[int, str], int] = {}  # arrivals after the first, any number
         self._ends: dict[tuple[int, str], int] = {}
         self._drives: list[int] = []
-        # Ways to take an image away from where the camera can be calibrated.
+        # Variables for taking an image where its camera cannot be calibrated.
         self._away: dict[tuple[int, Image], list[int]] = defaultdict(list)
         self._more: dict[tuple[int, str, int], int] = {}
         self._samplers: dict[tuple[Sample, int], int] = {}
@@ -47,9 +47,9 @@ class ArrivalProgram(IntegerProgram):
         self._covers: dict[Sample | Image, _Terms] = {
             datum: [] for datum in (*problem.samples, *problem.images)
         }
-        # Of ways to have an image that save something, one can be used.
+        # At most one saving counts for each image.
         self._saving: dict[Image, _Terms] = {image: [] for image in problem.images}
-        self._given: set[Sample | Image] = set()  # at hand without a choice
+        self._given: set[Sample | Image] = set()  # available without driving
         for r, rover in enumerate(problem.rovers):
             self._add_rover(r, rover)
         for datum, terms in self._covers.items():
@@ -81,7 +81,7 @@ class ArrivalProgram(IntegerProgram):
         self._add_images(r, rover)
 
     def _useful(self, rover: Rover) -> list[str]:
-        """Waypoints that a rover may have a reason to drive to."""
+        """Return the waypoints that may be useful for a rover."""
         problem = self.problem
         useful = set(problem.contact)
         useful |= {w for kind, w in problem.lying if kind in rover.kinds}
@@ -93,7 +93,7 @@ class ArrivalProgram(IntegerProgram):
         return sorted(useful)
 
     def _cover(self, datum: Sample | Image, r: int, variable: int) -> None:
-        """The variable says that the rover sends the datum, which it has without driving."""
+        """Let a variable stand for communicating a datum that the rover has without driving."""
         if self.problem.rovers[r].start not in self.problem.contact:
             self.implies(variable, [self._drives[r]])
         self._covers[datum].append((1, variable))
@@ -104,7 +104,7 @@ class ArrivalProgram(IntegerProgram):
             kind, waypoint = sample
             if kind not in rover.kinds or sample not in self.problem.lying:
                 continue
-            takes = self.variable(2)  # to take it, and to drop what is in the store
+            takes = self.variable(2)  # one to empty the store, one to take the sample
             self._samplers[sample, r] = takes
             taken.append(takes)
             if waypoint == rover.start:
@@ -134,7 +134,7 @@ class ArrivalProgram(IntegerProgram):
                 self._add_first(r, rover, number)
 
     def _add_first(self, r: int, rover: Rover, number: int) -> None:
-        """The image for which a camera need not be calibrated, as it is from the start."""
+        """Add the first image of a camera that is calibrated at the start."""
         camera = rover.cameras[number]
         firsts = []
         for objective, mode in self.problem.images:
@@ -156,7 +156,7 @@ class ArrivalProgram(IntegerProgram):
         self.at_most(1, firsts)
 
     def _add_camera(self, r: int, rover: Rover, number: int) -> None:
-        """Images that a camera takes away from where the rover can calibrate for them."""
+        """Add the images that a camera takes where the rover cannot calibrate for them."""
         problem = self.problem
         camera = rover.cameras[number]
         if not camera.targets:
@@ -190,7 +190,7 @@ class ArrivalProgram(IntegerProgram):
         )
 
     def _arrivals(self, r: int, waypoints: Iterable[str]) -> _Terms:
-        """The number of arrivals of a rover at waypoints, the first ones and others."""
+        """Return the number of arrivals of a rover at waypoints."""
         terms: _Terms = []
         for waypoint in waypoints:
             first = self._arrives[r, waypoint]
@@ -203,7 +203,7 @@ class ArrivalProgram(IntegerProgram):
         return terms
 
     def hints(self, values: npt.NDArray[np.int64]) -> Hints:
-        """What a solution says."""
+        """Return the hints of a solution."""
         visits: dict[int, list[str]] = {r: [] for r in range(len(self.problem.rovers))}
         for (r, waypoint), arrives in self._arrives.items():
             again = self._again.get((r, waypoint))
@@ -232,11 +232,11 @@ class ArrivalProgram(IntegerProgram):
         )
 
     def waypoints(self, r: int) -> list[str]:
-        """The waypoints to which a rover may drive."""
+        """Return the possible destinations of a rover."""
         return [w for q, w in self._arrives if q == r]
 
     def forbid(self, conflict: Conflict) -> None:
-        """Add what a conflict says as a constraint."""
+        """Add a conflict as a constraint."""
         r = conflict.rover
         terms: _Terms = []
         for image in sorted(conflict.images):
@@ -247,7 +247,7 @@ class ArrivalProgram(IntegerProgram):
         self.at_least(1 - len(conflict.images), terms)
 
     def _arrivals_after(self, r: int, waypoint: str, count: int) -> _Terms:
-        """Something that is positive if a rover arrives more than `count` times."""
+        """Return terms that are positive only if a rover arrives more than `count` times."""
         again = [(1, self._again[r, waypoint])] if (r, waypoint) in self._again else []
         if count == 0:
             return [(1, self._arrives[r, waypoint]), *again]

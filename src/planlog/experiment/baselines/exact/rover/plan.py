@@ -1,4 +1,4 @@
-"""Rover: a plan from an integer program that says who drives where, which is also a bound."""
+"""Rover: plans and lower bounds from an integer program over the arrivals of rovers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from dataclasses import replace
 
 from planlog.experiment.baselines.exact.clock import Clock
 from planlog.experiment.baselines.exact.rover.arrival_program import ArrivalProgram
-from planlog.experiment.baselines.exact.rover.conflicts import Conflict, order_or_conflict
-from planlog.experiment.baselines.exact.rover.order_search import TooLarge
+from planlog.experiment.baselines.exact.rover.order_search import (
+    Conflict,
+    TooLarge,
+    order_or_conflict,
+)
 from planlog.experiment.baselines.exact.rover.problem import Image, Problem, Sample, read
 from planlog.experiment.baselines.exact.rover.tours import Hints, Impossible, Take, Tours, complete
 from planlog.experiment.baselines.exact.task_shape import ground
@@ -17,7 +20,7 @@ from planlog.pddl.task import Action, Task
 
 
 def solve(task: Task, *, time_limit: float | None = None) -> Solution:
-    """Return the best plan that is found in time, and a lower bound."""
+    """Return the best plan found within the time limit, and a lower bound."""
     clock = Clock(time_limit)
     problem = read(task)
     program = ArrivalProgram(problem)
@@ -46,7 +49,7 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
 def _ordered(
     problem: Problem, program: ArrivalProgram, hints: Hints
 ) -> tuple[Hints, list[Conflict]]:
-    """The hints with visits in good orders, and what is wrong where there is none."""
+    """Return the hints with ordered visits, and a conflict for each rover without an order."""
     visits = dict(hints.visits)
     conflicts = []
     for r, images in hints.away.items():
@@ -62,7 +65,7 @@ def _ordered(
 
 
 def _plan(problem: Problem, hints: Hints) -> list[Action] | None:
-    """The actions of all rovers, one rover after the other; None if it finds no way."""
+    """Return the actions of all rovers, one after the other; None if a goal is impossible."""
     try:
         tours = complete(problem, hints)
     except Impossible:
@@ -85,7 +88,7 @@ class _Trip:
         self.calibrated = {n for n, c in enumerate(self.rover.cameras) if c.calibrated}
 
     def steps(self) -> Iterator[Action]:
-        """All it does; what it has, it sends at the end."""
+        """Yield the actions of the rover, which communicates all data at the end."""
         data: list[Sample | Image] = [*self.sends, *self.samples, *self.takes]
         if not data:
             return
@@ -110,7 +113,7 @@ class _Trip:
         self.full.append(store)
 
     def _images(self, t: int) -> Iterator[Action]:
-        """Images taken with older calibrations, those with new ones, and calibrations for later."""
+        """Use older calibrations, then take images with new ones, then calibrate for later."""
         here = [(image, take) for image, take in self.takes.items() if take.taken == t]
         targets = [camera.targets for camera in self.rover.cameras]
         older = [x for x in here if self.visits[t] not in targets[x[1].camera]]

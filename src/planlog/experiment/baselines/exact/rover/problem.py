@@ -1,4 +1,4 @@
-"""Rover tasks in terms of data to be collected and sent, and of what each rover can do."""
+"""Rover tasks: the data to communicate, and the abilities of each rover."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from planlog.experiment.baselines.exact.task_shape import InitialFacts, check_task, goal_atoms
+from planlog.experiment.baselines.exact.task_shape import Facts, check_task, goal_atoms
 from planlog.pddl.task import Task
 
 Sample = tuple[str, str]  # soil or rock, waypoint
@@ -16,32 +16,32 @@ Image = tuple[str, str]  # objective, mode
 
 @dataclass(frozen=True)
 class Camera:
-    """A camera on a rover that can use it: its modes, and where it can be calibrated."""
+    """A camera on a rover that is equipped for imaging."""
 
     name: str
     modes: frozenset[str]
-    targets: dict[str, str]  # waypoint -> calibration target that is seen from there
-    calibrated: bool  # from the start
+    targets: dict[str, str]  # waypoint -> calibration target visible from there
+    calibrated: bool  # at the start
 
 
 @dataclass(frozen=True)
 class Rover:
-    """A rover, and what it has from the start."""
+    """A rover in the initial state."""
 
     name: str
     start: str
-    kinds: frozenset[str]  # of samples that it can take: it is equipped and has a store
+    kinds: frozenset[str]  # of samples for which it is equipped, if it has a store
     empty: tuple[str, ...]  # stores
     full: tuple[str, ...]
     cameras: tuple[Camera, ...]
-    samples: frozenset[Sample]  # analysed already, and wanted
+    samples: frozenset[Sample]  # wanted, and analysed before the start
     images: frozenset[Image]
 
     @cached_property
     def modes_at(self) -> dict[str, frozenset[str]]:
         """Waypoint -> modes of the cameras that can be calibrated there.
 
-        Any number of images in these modes can be taken there without driving away.
+        Any number of images in these modes can be taken there.
         """
         spots = {w for camera in self.cameras for w in camera.targets}
         return {
@@ -52,25 +52,25 @@ class Rover:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be sent, and where things are."""
+    """Data to communicate, and positions of objects."""
 
     rovers: tuple[Rover, ...]
-    samples: tuple[Sample, ...]  # to be sent
-    lying: frozenset[Sample]  # those of them that can still be taken
-    images: tuple[Image, ...]  # to be sent
+    samples: tuple[Sample, ...]  # to communicate
+    lying: frozenset[Sample]  # samples that can still be taken
+    images: tuple[Image, ...]  # to communicate
     seen_from: dict[str, frozenset[str]]  # objective -> waypoints
-    contact: dict[str, tuple[str, str]]  # waypoint -> lander that is seen from there, its waypoint
+    contact: dict[str, tuple[str, str]]  # waypoint -> visible lander, its waypoint
 
     def takes_at(self, rover: Rover, waypoint: str) -> Iterator[Image]:
-        """The images that a rover can take at a waypoint where it can calibrate for them."""
+        """Yield the images that a rover can calibrate for and take at a waypoint."""
         modes = rover.modes_at.get(waypoint, frozenset())
         return ((o, m) for o, m in self.images if m in modes and waypoint in self.seen_from[o])
 
 
 def read(task: Task) -> Problem:
-    """The problem of a task; raises UnsuitableTaskError for tasks of another shape."""
+    """Return the problem of a task; raise UnsuitableTaskError for tasks of another shape."""
     check_task(task, "rover")
-    facts = InitialFacts(task)
+    facts = Facts(task)
     sent = [f"communicated_{kind}_data" for kind in ("soil", "rock", "image")]
     wanted = goal_atoms(task, sent)
     done = {(name, *row) for name in sent for row in facts[name]}
@@ -93,8 +93,8 @@ def read(task: Task) -> Problem:
     )
 
 
-def _rovers(facts: InitialFacts, samples: list[Sample], images: list[Image]) -> Iterator[Rover]:
-    """All rovers that are somewhere."""
+def _rovers(facts: Facts, samples: list[Sample], images: list[Image]) -> Iterator[Rover]:
+    """Yield the rovers that have a position."""
     places = facts.grouped("at")
     empty, full = (set(facts.objects(name)) for name in ("empty", "full"))
     stores: dict[str, list[str]] = defaultdict(list)
@@ -131,7 +131,7 @@ def _rovers(facts: InitialFacts, samples: list[Sample], images: list[Image]) -> 
         )
 
 
-def _cameras(facts: InitialFacts, rover: str) -> Iterator[Camera]:
+def _cameras(facts: Facts, rover: str) -> Iterator[Camera]:
     if (rover,) not in facts["equipped_for_imaging"]:
         return
     seen_from, targets = facts.grouped("visible_from"), facts.grouped("calibration_target")

@@ -1,23 +1,22 @@
-"""Tours of rovers: who collects what at which visit, completed by more visits where needed."""
+"""Tours of rovers: who collects which datum at which visit, with added visits where needed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from planlog.experiment.baselines.exact.rover.problem import Image, Problem, Sample
-from planlog.experiment.baselines.exact.rover.stretches import Stretch, matching, options
+from planlog.experiment.baselines.exact.rover.order_search import matching
+from planlog.experiment.baselines.exact.rover.problem import Image, Problem, Rover, Sample
 
-# Waypoints of each kind that are tried for a pair of visits to be added.
-_TRIED = 5
+_TRIED = 5  # waypoints tried for each of two added visits
 
 
 @dataclass(frozen=True)
 class Hints:
-    """What an integer program would do."""
+    """A solution of the integer program."""
 
     visits: Mapping[int, Sequence[str]] = field(default_factory=dict)  # after the start
-    # The images that a rover takes away from where it can calibrate for them.
+    # Images that a rover takes where it cannot calibrate for them.
     away: Mapping[int, frozenset[Image]] = field(default_factory=dict)
     samplers: Mapping[Sample, int] = field(default_factory=dict)
     firsts: Mapping[Image, tuple[int, int]] = field(default_factory=dict)  # rover, camera
@@ -25,32 +24,34 @@ class Hints:
 
 @dataclass(frozen=True)
 class Take:
-    """An image, taken by a camera of a rover at a visit, calibrated for it at this or another."""
+    """The rover, camera and visits with which an image is taken."""
 
     rover: int
     camera: int
-    calibrated: int
-    taken: int
+    calibrated: int  # visit
+    taken: int  # visit
 
 
 @dataclass
 class Tours:
-    """The visits of each rover, with its start as the first one, and what it does on the way."""
+    """The visits of each rover, beginning with its start, and its actions there."""
 
     visits: list[list[str]]
     samples: dict[Sample, tuple[int, int]] = field(default_factory=dict)  # rover, visit
     takes: dict[Image, Take] = field(default_factory=dict)
-    senders: dict[Sample | Image, int] = field(default_factory=dict)  # of what rovers have already
+    senders: dict[Sample | Image, int] = field(
+        default_factory=dict
+    )  # of data collected before the start
 
 
 class Impossible(Exception):
-    """Something that no rover can do."""
+    """A goal that no rover can achieve."""
 
 
 def complete(problem: Problem, hints: Hints) -> Tours:
-    """Tours that do everything, with the visits of the hints and as few others as is easily seen.
+    """Return tours that achieve all goals: the visits of the hints and few others.
 
-    Raises Impossible if something cannot be done.
+    Raise Impossible if a goal cannot be achieved.
     """
     rovers = problem.rovers
     visits = [[rover.start, *hints.visits.get(r, ())] for r, rover in enumerate(rovers)]
@@ -67,21 +68,21 @@ def complete(problem: Problem, hints: Hints) -> Tours:
         if sample not in tours.senders:
             _add_sample(problem, tours, sample, hints.samplers.get(sample))
     _add_images(problem, tours, hints)
-    # Visits may have been added before those of samples.
+    # Added visits may have shifted those of samples.
     for sample, (r, _) in tours.samples.items():
         tours.samples[sample] = r, tours.visits[r].index(sample[1])
     return tours
 
 
 def in_contact(problem: Problem, visits: Sequence[str]) -> bool:
-    """Whether a rover can send all it has at the last of its visits."""
+    """Return whether a rover sees a lander from its last waypoint."""
     return visits[-1] in problem.contact
 
 
 def _contact(problem: Problem) -> str:
-    """Some waypoint from which a lander is seen."""
+    """Return a waypoint from which a lander is visible."""
     if not problem.contact:
-        raise Impossible("no lander is seen from anywhere")
+        raise Impossible("no lander is visible from any waypoint")
     return min(problem.contact)
 
 
@@ -95,7 +96,7 @@ def _can_collect(problem: Problem, datum: Sample | Image) -> bool:
 
 
 def _add_sample(problem: Problem, tours: Tours, sample: Sample, hint: int | None) -> None:
-    """Choose the rover that takes a sample; if none of them is there, one more visit."""
+    """Choose a rover that takes a sample; add a visit if none passes there."""
     kind, waypoint = sample
     able = [
         r
@@ -121,10 +122,10 @@ def _add_sample(problem: Problem, tours: Tours, sample: Sample, hint: int | None
 
 
 def _add_images(problem: Problem, tours: Tours, hints: Hints) -> None:
-    """Choose who takes the images where; if need be, with more visits."""
+    """Choose rovers, cameras and visits for all images; add visits where needed."""
     left = [image for image in problem.images if image not in tours.senders]
     if len(_assign(problem, tours.visits, left, hints)) < len(left):
-        # All images matter more than calibrations that are saved.
+        # Taking all images is more important than saving calibrations.
         hints = Hints()
     while True:
         tours.takes = _assign(problem, tours.visits, left, hints)
@@ -141,7 +142,7 @@ def _add_images(problem: Problem, tours: Tours, hints: Hints) -> None:
 
 
 def inside(problem: Problem, tours: Sequence[Sequence[str]]) -> set[Image]:
-    """All images that can be taken where a camera can be calibrated for them."""
+    """Return the images that can be taken where a camera can be calibrated for them."""
     return {
         image
         for rover, visits in zip(problem.rovers, tours, strict=True)
@@ -154,11 +155,11 @@ def inside(problem: Problem, tours: Sequence[Sequence[str]]) -> set[Image]:
 def _assign(
     problem: Problem, tours: Sequence[Sequence[str]], images: Sequence[Image], hints: Hints
 ) -> dict[Image, Take]:
-    """Who takes which image when on these tours, as far as they allow it."""
+    """Return takes for as many images as these tours allow."""
     takes: dict[Image, Take] = {}
     ready = [r for r, visits in enumerate(tours) if in_contact(problem, visits)]
     choices: dict[Image, list[tuple[int, Stretch]]] = {}
-    # First come the images that have to be taken by a camera that is calibrated from the start.
+    # Images for cameras that are calibrated at the start come first.
     for image in sorted(images, key=lambda image: image not in hints.firsts):
         able = [hints.firsts[image]] if image in hints.firsts else _cameras(problem)
         take = _near_take(problem, tours, [(r, c) for r, c in able if r in ready], image)
@@ -176,14 +177,14 @@ def _assign(
 
 
 def _cameras(problem: Problem) -> list[tuple[int, int]]:
-    """All cameras, each with its rover first."""
+    """Return all cameras as pairs of rover and camera."""
     return [(r, c) for r, rover in enumerate(problem.rovers) for c in range(len(rover.cameras))]
 
 
 def _near_take(
     problem: Problem, tours: Sequence[Sequence[str]], able: list[tuple[int, int]], image: Image
 ) -> Take | None:
-    """A visit at which one of the cameras can be calibrated and take an image."""
+    """Return a visit at which a camera can be calibrated and take the image."""
     objective, mode = image
     seen = problem.seen_from[objective]
     for r, number in able:
@@ -206,7 +207,7 @@ def _far_take(
 def _extensions(
     problem: Problem, tours: Sequence[Sequence[str]], image: Image
 ) -> Iterator[list[list[str]]]:
-    """Tours with more visits for an image, few of them first; one of the last does for certain."""
+    """Yield tours with added visits for an image, few first; one of the last ones suffices."""
     objective, mode = image
     places = sorted(problem.seen_from[objective])
     spots: dict[int, list[str]] = {}
@@ -214,7 +215,7 @@ def _extensions(
         camera = problem.rovers[r].cameras[number]
         if mode in camera.modes:
             spots[r] = sorted({*spots.get(r, ()), *camera.targets})
-    # Rovers that are on their way already first.
+    # Rovers that end near a lander come first.
     able = sorted(spots, key=lambda r: not in_contact(problem, tours[r]))
 
     def extended(r: int, t: int, *more: str) -> list[list[str]]:
@@ -231,6 +232,45 @@ def _extensions(
     for r in able:
         for t in range(1, len(tours[r]) + 1):
             yield from (extended(r, t, c, w) for c in spots[r][:_TRIED] for w in places[:_TRIED])
-    # After everything else, where they do not part what belongs together.
+    # Visits at the end separate no calibration from its image.
     for r in able:
         yield from (extended(r, len(tours[r]), c, w) for c in spots[r] for w in places[:1])
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Visits of a rover between two calibrations of a camera, where it can take one image.
+
+    The camera is calibrated at the visit before `first`, or at the start if `first` is 0.
+    """
+
+    camera: int
+    first: int
+    end: int  # excluded
+
+
+def stretches(rover: Rover, visits: Sequence[str]) -> Iterator[Stretch]:
+    """Yield all stretches; the first visit is the start of the rover."""
+    for number, camera in enumerate(rover.cameras):
+        spots = [t for t, w in enumerate(visits) if w in camera.targets]
+        begins = [t + 1 for t in spots]
+        ends = [*spots, len(visits)]
+        if camera.calibrated:
+            begins.insert(0, 0)
+        else:
+            ends.pop(0)
+        yield from (Stretch(number, b, e) for b, e in zip(begins, ends, strict=True) if b < e)
+
+
+def options(
+    problem: Problem, rover: Rover, visits: Sequence[str], images: Iterable[Image]
+) -> dict[Image, list[Stretch]]:
+    """Return the stretches on which each image can be taken."""
+    found: dict[Image, list[Stretch]] = {image: [] for image in images}
+    for stretch in stretches(rover, visits):
+        modes = rover.cameras[stretch.camera].modes
+        passed = set(visits[stretch.first : stretch.end])
+        for (objective, mode), fitting in found.items():
+            if mode in modes and not passed.isdisjoint(problem.seen_from[objective]):
+                fitting.append(stretch)
+    return found

@@ -1,4 +1,4 @@
-"""Satellite: which instruments take which images, by an integer program; then a plan."""
+"""Satellite: an integer program that assigns images to instruments, and a plan."""
 
 from planlog.experiment.baselines.exact.satellite.plan import solve
 

@@ -1,17 +1,17 @@
-"""Satellite as phases of instruments, and the integer program that chooses them.
+"""The phases of instruments in a Satellite task, and the integer program that chooses them.
 
-A phase is the time for which an instrument is on: it is switched on, calibrated, and takes images
-in some directions. An instrument needs one phase at most: making two of them one costs turns, but
-never more than the actions it spares to switch off, on and calibrate. (Only an instrument that is
-on from the start may need another phase later; its first phase is a phase of another kind.)
+In a phase an instrument is switched on, calibrated, and takes images in some directions. An
+instrument needs at most one phase: joining two phases never costs more turns than it saves actions
+to switch off, switch on and calibrate. The exception is an instrument that is on at the start: its
+first phase is of another kind, and it may have a second one.
 
-- In a phase the target of the calibration is visited first, and then, in any order, the directions
-  of images; each costs one turn.
-- A turn is saved if a phase ends in the target of the next one, if the satellite points at the
-  target of its first phase from the start, and if the last phase ends where it has to point.
+- A phase visits its calibration target first, and then the directions of its images in any order.
+  Each visit costs a turn.
+- A turn is saved if a phase ends at the target of the next one, if the satellite points at the
+  target of its first phase at the start, and if the last phase ends at the goal direction.
 
-Saved turns are arcs between phases of a satellite, or from its start or to its end. They have to
-be part of one sequence of all its phases; constraints which say so are added when violated.
+Saved turns are arcs between the phases of a satellite, its start and its end. They must be part of
+one sequence of all its phases; constraints to that effect are added when violated.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ import numpy.typing as npt
 from planlog.experiment.baselines.exact.integer_program import IntegerProgram
 
 Image = tuple[str, str]  # direction, mode
-Arc = tuple[int, int]  # from one to another of the phases of a satellite
+Arc = tuple[int, int]  # between two phases of a satellite
 
-# The first and the last node of the sequence of satellite s are START - s and END - s.
+# The sequence of satellite s begins with the node START - s and ends with END - s.
 _START = -1
 _END = -1_000_000
 
 
 @dataclass(frozen=True)
 class Satellite:
-    """Where it points, where it has to point in the end, and the instrument that is on."""
+    """A satellite in the initial state and in the goal."""
 
     name: str
-    points: str
-    goal: str | None
-    on: str | None
+    points: str  # direction at the start
+    goal: str | None  # direction in the goal
+    on: str | None  # instrument that is on
 
 
 @dataclass(frozen=True)
 class Phase:
-    """An instrument on a satellite, and the direction in which it gets calibrated.
+    """An instrument on a satellite, and its calibration target.
 
-    A phase from the `start` needs no switching on and is the first one of its satellite. If it
-    is `calibrated` already, its target is the direction that the satellite points at.
+    The instrument of a phase with `start` is on at the start, so the phase comes first. If it is
+    `calibrated` too, its target is the direction that the satellite points at.
     """
 
     satellite: int
@@ -61,14 +61,14 @@ class Phase:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be done, and all phases with which it can be done."""
+    """Satellites, possible phases, and images to take."""
 
     satellites: tuple[Satellite, ...]
     phases: tuple[Phase, ...]
-    images: tuple[Image, ...]  # that are not there yet
+    images: tuple[Image, ...]
 
     def takes(self, phase: int, directions: Iterable[str]) -> Iterator[Image]:
-        """The images that a phase can take in its target and in these directions."""
+        """Yield the images that a phase can take of its target and of these directions."""
         modes, seen = self.phases[phase].modes, {self.phases[phase].target, *directions}
         return ((d, m) for d, m in self.images if d in seen and m in modes)
 
@@ -81,7 +81,7 @@ class PhaseChoice:
     arcs: frozenset[Arc] = frozenset()
 
     def images(self, problem: Problem) -> dict[int, list[Image]]:
-        """The images that each chosen phase takes, so that each image is taken once."""
+        """Return the images that each chosen phase takes; each image is taken once."""
         left = set(problem.images)
         taken = {}
         for p, directions in self.visits.items():
@@ -90,13 +90,13 @@ class PhaseChoice:
         return taken
 
     def sequence(self, problem: Problem, satellite: int) -> list[int]:
-        """The chosen phases of a satellite in an order that has its arcs, as far as one has."""
+        """Return the chosen phases of a satellite in an order with as many arcs as possible."""
         phases = [p for p in self.visits if problem.phases[p].satellite == satellite]
         after = dict(self.arcs)
         enders = {p for p in phases if after.get(p) == end(satellite)}
         first = after.get(start(satellite))
         targets = set(after.values())
-        # What is first stays first, and what reaches the end comes last.
+        # A chain from the start comes first, a chain to the end last.
         heads = [p for p in phases if p not in targets and p != first]
         chains = []
         left = set(phases)
@@ -116,17 +116,17 @@ class PhaseChoice:
 
 
 def start(satellite: int) -> int:
-    """The node before all phases of a satellite."""
+    """Return the node before all phases of a satellite."""
     return _START - satellite
 
 
 def end(satellite: int) -> int:
-    """The node after all phases of a satellite."""
+    """Return the node after all phases of a satellite."""
     return _END - satellite
 
 
 class PhaseProgram(IntegerProgram):
-    """The integer program of a problem; its cost and `constant` are the actions of a plan."""
+    """The integer program of a problem; cost plus `constant` is the plan length."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ class PhaseProgram(IntegerProgram):
         self._used: list[int] = []
         self._visits: dict[tuple[int, str], int] = {}
         self._arcs: dict[Arc, int] = {}
-        self._rests: dict[int, int] = {}  # satellites whose first phase follows no other
+        self._rests: dict[int, int] = {}  # satellites without an instrument on at the start
         self._phases: dict[int, list[int]] = defaultdict(list)  # of a satellite
         for number, phase in enumerate(problem.phases):
             self._phases[phase.satellite].append(number)
@@ -146,7 +146,7 @@ class PhaseProgram(IntegerProgram):
             self._add_arcs(satellite)
 
     def _add_phase(self, number: int, phase: Phase) -> None:
-        """Switching on and off, calibrating and turning to the target; images of directions."""
+        """Add a phase with its switching, calibration, turn to the target, and visits."""
         switching = 0 if phase.start else 2
         used = self.variable(switching + (not phase.calibrated) + 1)
         self._used.append(used)
@@ -157,7 +157,7 @@ class PhaseProgram(IntegerProgram):
                 self.implies(visit, [used])
 
     def _cover(self, direction: str, mode: str) -> None:
-        """Some phase takes the image."""
+        """Require that a phase takes the image."""
         takers = [
             self._used[p] if phase.target == direction else self._visits[p, direction]
             for p, phase in enumerate(self.problem.phases)
@@ -166,19 +166,18 @@ class PhaseProgram(IntegerProgram):
         self.at_least(1, [(1, taker) for taker in takers])
 
     def _add_arcs(self, satellite: int) -> None:
-        """The turns that a satellite can save, and what it need not switch off in the end."""
+        """Add the turns that a satellite can save, and its last instrument, which stays on."""
         used = self._used
         phases = self._phases[satellite]
         about = self.problem.satellites[satellite]
         if about.on is None:
-            # The last of its phases stays on.
             rest = self.variable(-1)
             self.implies(rest, [used[p] for p in phases])
             self._rests[satellite] = rest
         for p in phases:
             phase = self.problem.phases[p]
             if phase.start:
-                # This arc says that the phase is the first, whether it saves a turn or not.
+                # This arc makes the phase the first one, with or without saving a turn.
                 first = self.variable(-1 if phase.target == about.points else 0)
                 self._arcs[start(satellite), p] = first
                 self.implies(used[p], [first])
@@ -203,11 +202,11 @@ class PhaseProgram(IntegerProgram):
             self.at_most(1, [(1, a) for a in arcs])
 
     def _add_arc(self, p: int, after: int, direction: str) -> None:
-        """A turn saved because phase p ends in the direction that comes next."""
+        """Add the turn saved if phase p ends in the next direction."""
         phase = self.problem.phases[p]
         if direction == phase.target:
             arc = self.variable(-1)
-            # It ends in its target only if it never leaves it.
+            # A phase ends at its target only if it has no other visit.
             for (q, _), visit in self._visits.items():
                 if q == p:
                     self.at_most(1, [(1, arc), (1, visit)])
@@ -219,7 +218,7 @@ class PhaseProgram(IntegerProgram):
         self._arcs[p, after] = arc
 
     def choice(self, values: npt.NDArray[np.int64]) -> PhaseChoice:
-        """The choice that a solution stands for."""
+        """Return the choice of a solution."""
         visits: dict[int, set[str]] = {
             p: set() for p, used in enumerate(self._used) if values[used]
         }
@@ -230,10 +229,7 @@ class PhaseProgram(IntegerProgram):
         return PhaseChoice({p: frozenset(ds) for p, ds in visits.items()}, arcs)
 
     def solution(self, choice: PhaseChoice) -> dict[int, int]:
-        """The variables that are 1 in the solution of a choice, without the arcs it may have.
-
-        Only the phases from the start have to have their arcs.
-        """
+        """Return the variables that are 1 for a choice, with no arcs but the required ones."""
         chosen = [self._used[p] for p in choice.visits]
         chosen += [self._visits[p, d] for p, ds in choice.visits.items() for d in ds]
         for p in choice.visits:
@@ -245,7 +241,7 @@ class PhaseProgram(IntegerProgram):
         return dict.fromkeys(chosen, 1)
 
     def forbid_broken(self, choice: PhaseChoice) -> bool:
-        """Add constraints against arcs of a choice that are in no sequence; tells if there were."""
+        """Add constraints against arcs that are in no sequence; return whether there are any."""
         broken = False
         for satellite in {self.problem.phases[p].satellite for p in choice.visits}:
             after = {i: j for i, j in choice.arcs if i in choice.visits or i == start(satellite)}
@@ -260,7 +256,7 @@ class PhaseProgram(IntegerProgram):
         return broken
 
     def _forbid_short(self, satellite: int, chain: list[int]) -> None:
-        """Arcs lead from the start over these phases to the end only if there is no other phase."""
+        """Forbid a chain from start to end over these phases if another phase is used."""
         nodes = {start(satellite), *chain, end(satellite)}
         inside = [(1, a) for (i, j), a in self._arcs.items() if i in nodes and j in nodes]
         for p in self._phases[satellite]:
@@ -268,7 +264,7 @@ class PhaseProgram(IntegerProgram):
                 self.at_most(len(chain) + 1, [*inside, (1, self._used[p])])
 
     def _forbid_cycle(self, cycle: list[int]) -> None:
-        """Arcs between these phases are fewer than the phases that are used."""
+        """Require fewer arcs between these phases than phases."""
         inside = [(1, a) for (i, j), a in self._arcs.items() if i in cycle and j in cycle]
         for p in cycle:
             others = [(-1, self._used[q]) for q in cycle if q != p]
@@ -276,7 +272,7 @@ class PhaseProgram(IntegerProgram):
 
 
 def _follow(node: int, after: dict[int, int]) -> list[int]:
-    """The nodes from one on, along arcs."""
+    """Return the nodes of the path from a node."""
     chain = [node]
     while (node := after.get(node, node)) != chain[-1]:
         chain.append(node)
@@ -284,7 +280,7 @@ def _follow(node: int, after: dict[int, int]) -> list[int]:
 
 
 def _cycles(nodes: set[int], after: dict[int, int]) -> Iterator[list[int]]:
-    """The cycles of arcs among these nodes."""
+    """Yield the cycles among these nodes."""
     left = set(nodes)
     while left:
         chain = []

@@ -1,4 +1,4 @@
-"""Satellite: the fewest actions, by an integer program over phases of instruments."""
+"""Satellite: plans and lower bounds from an integer program over phases of instruments."""
 
 from __future__ import annotations
 
@@ -13,18 +13,13 @@ from planlog.experiment.baselines.exact.satellite.phase_program import (
     Problem,
     Satellite,
 )
-from planlog.experiment.baselines.exact.task_shape import (
-    InitialFacts,
-    check_task,
-    goal_atoms,
-    ground,
-)
+from planlog.experiment.baselines.exact.task_shape import Facts, check_task, goal_atoms, ground
 from planlog.experiment.baselines.solution import Solution
 from planlog.pddl.task import Action, Task
 
 
 def solve(task: Task, *, time_limit: float | None = None) -> Solution:
-    """Return the best plan that is found in time, and a lower bound."""
+    """Return the best plan found within the time limit, and a lower bound."""
     clock = Clock(time_limit)
     problem = _read(task)
     choice = _greedy(problem) if problem else None
@@ -50,9 +45,9 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
 
 
 def _read(task: Task) -> Problem | None:
-    """The problem of a task; None if its goals exclude each other."""
+    """Return the problem of a task; None if its goals contradict each other."""
     check_task(task, "satellite")
-    facts = InitialFacts(task)
+    facts = Facts(task)
     wanted = goal_atoms(task, ("have_image", "pointing"))
     goals: dict[str, str] = {}
     for name, first, second in wanted:
@@ -94,7 +89,7 @@ def _read(task: Task) -> Problem | None:
 
 
 def _greedy(problem: Problem) -> PhaseChoice | None:
-    """Phases that take all images, each time that which takes the most; None if there are none."""
+    """Choose phases that take the most remaining images; None if an image is impossible."""
     left = set(problem.images)
     everywhere = frozenset(direction for direction, _ in left)
     visits: dict[int, frozenset[str]] = {}
@@ -117,7 +112,7 @@ def _greedy(problem: Problem) -> PhaseChoice | None:
 
 
 def _plan(problem: Problem, choice: PhaseChoice) -> list[Action]:
-    """A plan of the chosen phases, without those that turn out to be of no use."""
+    """Return a plan of the chosen phases, without those that take no image."""
     taken = choice.images(problem)
     plan: list[Action] = []
     for s, satellite in enumerate(problem.satellites):
@@ -127,7 +122,7 @@ def _plan(problem: Problem, choice: PhaseChoice) -> list[Action]:
 
 
 def _steps(satellite: Satellite, phases: list[tuple[Phase, list[Image]]]) -> Iterator[Action]:
-    """The actions of a satellite whose phases take these images."""
+    """Yield the actions of a satellite whose phases take these images."""
     name, points, on = satellite.name, satellite.points, satellite.on
     targets = [phase.target for phase, _ in phases]
     for (phase, images), last in zip(phases, [*targets[1:], satellite.goal], strict=False):
@@ -140,7 +135,7 @@ def _steps(satellite: Satellite, phases: list[tuple[Phase, list[Image]]]) -> Ite
             yield from _turn(name, points, phase.target)
             points = phase.target
             yield ground("calibrate", name, on, points)
-        # First what is seen from here, last what is needed next.
+        # The current direction first, the next target last.
         for direction in sorted({d for d, _ in images}, key=lambda d: (d != points, d == last, d)):
             yield from _turn(name, points, direction)
             points = direction
