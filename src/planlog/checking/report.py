@@ -163,7 +163,7 @@ class RuleCount:
     line: int
     derives_action: bool
     states: int  # that are no goals and in which it fires
-    derivations: int  # satisfied substitutions in all of them
+    derivations: int  # satisfied substitutions in all of them; of a static rule counted once
 
     def __add__(self, other: RuleCount) -> RuleCount:
         return RuleCount(

@@ -1,4 +1,4 @@
-"""The rule report: which rules fire, and what choices they leave."""
+"""Rule coverage: the rules that fire, and the choices that they leave."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from planlog.checking.optimality import Optimality
 from planlog.checking.reachability import Reached
 from planlog.checking.report import RuleCount, RuleReport, Scope, Share
+from planlog.pddl.task import Task
 from planlog.policy.policy import Policy
 from planlog.statespace.space import DEAD_END, RuleCounts
 
@@ -14,7 +15,7 @@ from planlog.statespace.space import DEAD_END, RuleCounts
 def rule_report(
     policy: Policy, reached: Reached, counts: RuleCounts, optimality: Optimality | None
 ) -> RuleReport:
-    """Over all states of the space in which the policy was asked: the whole space or its own."""
+    """Report on all states in which the policy was evaluated: the whole space or its own."""
     space = reached.space
     live = ~space.goal[: space.expanded]
     states = int(live.sum())
@@ -27,7 +28,7 @@ def rule_report(
     return RuleReport(
         scope=scope,
         states=states,
-        rules=_rule_counts(policy, counts),
+        rules=_rule_counts(policy, space.task, counts),
         live=len(actions),
         actions=int(actions.sum()),
         choices=int((actions > 1).sum()),
@@ -35,9 +36,16 @@ def rule_report(
     )
 
 
-def _rule_counts(policy: Policy, counts: RuleCounts) -> tuple[RuleCount, ...]:
-    rules = policy.program.rules if policy.program else ()
-    return tuple(
-        RuleCount(rule.text or str(rule), rule.line, rule.is_policy_rule, int(fired), int(number))
-        for rule, fired, number in zip(rules, counts.states, counts.derivations, strict=True)
-    )
+def _rule_counts(policy: Policy, task: Task, counts: RuleCounts) -> tuple[RuleCount, ...]:
+    """Count the firings of each rule; derivations of a static rule count once, not per state."""
+    if policy.program is None:
+        return ()
+    derivations = policy.derivations(task, [task.initial]).rules
+    rules = []
+    for i, (rule, number) in enumerate(zip(policy.program.rules, policy.rule_numbers, strict=True)):
+        states, total = int(counts.states[i]), int(counts.derivations[i])
+        if derivations[number].static and states:
+            total //= states
+        text = rule.text or str(rule)
+        rules.append(RuleCount(text, rule.line, rule.is_policy_rule, states, total))
+    return tuple(rules)
