@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from planlog.api.file_kinds import FileKind, expect
+from planlog.cli import options
 from planlog.cli.command import Command
 from planlog.cli.console import emit, emit_json
 from planlog.cli.formatting import many
-from planlog.cli.options import FILE, json_option
 from planlog.network.model_file import Model
 
 HELP = """Show the contents of a model file: rules, settings, weights and training.
@@ -30,8 +30,8 @@ MOST_ITEMS = 6
 
 
 @click.command("info", cls=Command, help=HELP)
-@click.argument("file", metavar="MODEL", type=FILE)
-@json_option
+@click.argument("file", metavar="MODEL", type=options.FILE)
+@options.as_json
 def command(file: Path, as_json: bool) -> None:
     expect(file, FileKind.MODEL, "MODEL")
     model = Model.read(file)

@@ -10,25 +10,14 @@ from typing import Any
 import click
 import numpy as np
 
-from planlog.api.resolve import split_files
+from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit_json, say
 from planlog.cli.formatting import as_number
 from planlog.cli.limits import limit_memory, megabytes, remaining
-from planlog.cli.options import (
-    COUNT,
-    FILE,
-    NATURAL,
-    SECONDS,
-    json_option,
-    memory_limit_option,
-    policy_option,
-    seed_option,
-    time_limit_option,
-)
 from planlog.cli.plan_files import PlanManager, delete_numbered_files, exit_code, summarise
 from planlog.cli.progress import ExecutionProgress, ImproveProgress, Trace
-from planlog.cli.resolve import check_writable, read_domain, read_policy, read_tasks
+from planlog.cli.resolve import check_writable, find_one_task, read_domain, read_policy, read_tasks
 from planlog.cli.signals import Signals
 from planlog.pddl.task import Task
 from planlog.policy.execution import Outcome, PlanResult, execute
@@ -41,11 +30,12 @@ HELP = """Solve a task with a policy and print the plan.
 
 Without a DOMAIN, `domain.pddl` is looked for beside the task and in the folders above it.
 
-The policy is the model of --model, or the rules of --policy, or else the rules and the model
-that Planlog ships for the domain's name, or else all applicable actions. A model takes the
-action with the highest score; rules alone choose a derived action at random.
+The policy is the model of --model, or the rules of --policy (which may stand before the task
+without its option), or else the rules and the model that Planlog ships for the domain's name,
+or else all applicable actions. A model takes the action with the highest score; rules alone
+choose a derived action at random.
 
-The plan goes to the standard output, or to --plan-file, which is never seen unfinished.
+The plan goes to the standard output, or to --plan-file, which appears only when it is complete.
 With --improve the first plan is followed by better ones, each validated; with --plan-file
 they are FILE.1, FILE.2, … The last is the best. Ctrl-C ends the search and keeps it.
 
@@ -64,41 +54,31 @@ plan.
 
 
 @click.command("solve", cls=Command, help=HELP)
-@click.argument("files", metavar="[DOMAIN] TASK", type=FILE, nargs=-1, required=True)
-@policy_option
-@click.option("--model", type=FILE, metavar="FILE", help="Model file of a learned policy.")
-@click.option("--no-model", is_flag=True, help="Rules alone, without the scores of a model.")
+@options.files("[DOMAIN] [POLICY] TASK")
+@options.policy
+@options.file("--model", help="Model file of a learned policy.")
+@options.flag("--no-model", help="Rules alone, without the scores of a model.")
 @click.option(
     "--sample",
     type=float,
     metavar="TEMPERATURE",
     help="Softmax temperature of sampled actions, instead of the best action.",
 )
-@seed_option
-@click.option("--no-eliminate", is_flag=True, help="No elimination of redundant actions.")
-@click.option(
-    "--improve", type=SECONDS, metavar="SECONDS", help="Time for the search for better plans."
+@options.seed
+@options.flag("--no-eliminate", help="No elimination of redundant actions.")
+@options.seconds("--improve", "Time for the search for better plans.")
+@options.number("--expansions", "Expansions of the search for better plans.", least=0)
+@options.number(
+    "--threads", "Threads of the search for better plans.", show_default="number of processors"
 )
-@click.option(
-    "--expansions", type=NATURAL, metavar="N", help="Expansions of the search for better plans."
-)
-@click.option(
-    "--threads",
-    type=COUNT,
-    metavar="N",
-    show_default="number of processors",
-    help="Threads of the search for better plans.",
-)
-@click.option("--plan-file", type=FILE, metavar="FILE", help="File for the plan.")
-@time_limit_option
-@memory_limit_option
-@click.option("--max-steps", type=NATURAL, metavar="N", help="Maximum number of actions.")
-@click.option(
-    "--avoid-revisits", is_flag=True, help="Depth-first search that enters no state twice."
-)
-@click.option("--validate", is_flag=True, help="Validation of the plan, as by planlog validate.")
-@json_option
-@click.option("-v", "--verbose", is_flag=True, help="Trace of the actions derived at each step.")
+@options.file("--plan-file", help="File for the plan.")
+@options.time_limit
+@options.memory_limit
+@options.number("--max-steps", "Maximum number of actions.", least=0)
+@options.flag("--avoid-revisits", help="Depth-first search that enters no state twice.")
+@options.flag("--validate", help="Validation of the plan, as by planlog validate.")
+@options.as_json
+@options.flag("-v", "--verbose", help="Trace of the actions derived at each step.")
 def command(
     files: tuple[Path, ...],
     policy: str | None,
@@ -121,8 +101,8 @@ def command(
 ) -> int:
     start = time.monotonic()
     improving = improve is not None or expansions is not None
+    domain_file, task_file, policy = find_one_task(files, policy)
     _check_options(policy, model, no_model, sample, threads, improving, plan_file)
-    domain_file, task_file = _one_task(files)
     result: PlanResult | None = None
     progress = Trace() if verbose else ExecutionProgress()
     rng = np.random.default_rng(seed)
@@ -212,15 +192,6 @@ def _check_options(
         check_writable(plan_file, "--plan-file")
         if improving and plan_file.exists() and not plan_file.is_file():
             raise BadUsage(f"--plan-file: {plan_file} cannot hold several plans")
-
-
-def _one_task(files: tuple[Path, ...]) -> tuple[Path, Path]:
-    if len(files) > 2:
-        raise BadUsage(f"expected [DOMAIN] TASK, got {len(files)} files")
-    domain_file, tasks = split_files(files)
-    if len(tasks) > 1:
-        raise BadUsage(f"expected one task, got {len(tasks)}: {tasks[0]}, {tasks[1]}, …")
-    return domain_file, tasks[0]
 
 
 def _without_redundant_actions(task: Task, result: PlanResult, signals: Signals) -> PlanResult:
