@@ -118,7 +118,7 @@ def choose_rules(domain: Domain, given: str | Path | None = None) -> Choice:
     if str(given) == "none":
         return Choice(Policy.applicable(domain), "none")
     file = Path(given)
-    if is_policy_word(str(given)) and not file.exists():
+    if is_policy_word(str(given)) and not file.is_file():
         word, _, variant = str(given).partition(":")
         return _shipped_rules(domain, word, variant)
     expect(file, FileKind.RULES, "the policy")

@@ -23,6 +23,7 @@ from planlog.cli.commands.check_text import (
     rules_block,
     summary_block,
     task_block,
+    task_line,
 )
 from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
@@ -219,7 +220,10 @@ def _emit_text(
     limit: int,
     verbose: bool,
 ) -> None:
-    blocks = [task_block(result, limit) for result in results]
+    if asked == 1 or verbose:
+        blocks = [task_block(result, limit) for result in results]
+    else:
+        blocks = ["\n".join(task_line(result, limit) for result in results)]
     blocks += counterexamples(results, domain, policy, every=verbose)
     if len(results) > 1:
         blocks.append(summary_block(results))

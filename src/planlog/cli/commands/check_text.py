@@ -60,6 +60,12 @@ def task_block(checked: Checked, limit: int) -> str:
     return "\n".join([*lines, _fond(report.fond)])
 
 
+def task_line(checked: Checked, limit: int) -> str:
+    """One task in a line: how many states, and the verdicts."""
+    verdicts = (f"{p.value} {f.verdict.value}" for p, f in checked.report.findings.items())
+    return f"{checked.file}: {_sizes(checked.report, limit)}; {', '.join(verdicts)}"
+
+
 def counterexamples(
     results: Sequence[Checked], domain: Path, policy: Policy, every: bool
 ) -> Iterator[str]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
+from planlog.api.solve import improve as improve_plan
+from planlog.api.solve import solve
 from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit_json, say
@@ -19,12 +20,7 @@ from planlog.cli.plan_files import PlanManager, delete_numbered_files, exit_code
 from planlog.cli.progress import ExecutionProgress, ImproveProgress, Trace
 from planlog.cli.resolve import check_writable, find_one_task, read_domain, read_policy, read_tasks
 from planlog.cli.signals import Signals
-from planlog.pddl.task import Task
-from planlog.policy.execution import Outcome, PlanResult, execute
-from planlog.policy.policy import Policy
-from planlog.search.action_elimination import eliminate_redundant_actions
-from planlog.search.improve import first_plan
-from planlog.search.improve import improve as improve_plan
+from planlog.policy.execution import Outcome, PlanResult
 
 HELP = """Solve a task with a policy and print the plan.
 
@@ -101,11 +97,21 @@ def command(
 ) -> int:
     start = time.monotonic()
     improving = improve is not None or expansions is not None
+    if plan_file is not None:
+        check_writable(plan_file, "--plan-file")
+        if improving and plan_file.exists() and not plan_file.is_file():
+            raise BadUsage(f"--plan-file: {plan_file} cannot hold several plans")
     domain_file, task_file, policy = find_one_task(files, policy)
-    _check_options(policy, model, no_model, sample, threads, improving, plan_file)
+    if model is not None and policy is not None:
+        raise BadUsage("--model has rules of its own: give --policy or --model, not both")
+    if sample is not None and not sample > 0:
+        raise BadUsage("--sample: the temperature must be positive")
+    if sample is not None and (no_model or policy is not None):
+        raise BadUsage("--sample needs a model: rules alone give no scores")
+    if threads is not None and not improving:
+        raise BadUsage("--threads is for --improve or --expansions")
     result: PlanResult | None = None
     progress = Trace() if verbose else ExecutionProgress()
-    rng = np.random.default_rng(seed)
     with Signals() as signals:
         plans = PlanManager(domain_file, task_file, plan_file, start, signals, quiet=as_json)
         with limit_memory(memory_limit):
@@ -113,19 +119,19 @@ def command(
                 choice = read_policy(read_domain(domain_file), policy, model, not no_model, sample)
                 (task,) = read_tasks(choice.policy, [task_file], choice.shipped)
 
-                def run(policy: Policy) -> PlanResult:
-                    return execute(
-                        policy,
-                        task,
-                        rng=rng,
-                        max_steps=max_steps,
-                        time_limit=remaining(time_limit, start),
-                        memory_limit=megabytes(memory_limit),
-                        avoid_revisits=avoid_revisits,
-                        observer=progress.observer,
-                    )
-
-                result = first_plan(choice.policy, run) if improving else run(choice.policy)
+                # The search for better plans eliminates redundant actions itself.
+                result = solve(
+                    task,
+                    choice.policy,
+                    rules_first=improving,
+                    seed=seed,
+                    eliminate=not (improving or no_eliminate),
+                    max_steps=max_steps,
+                    time_limit=remaining(time_limit, start),
+                    memory_limit=megabytes(memory_limit),
+                    avoid_revisits=avoid_revisits,
+                    observer=progress.observer,
+                )
             # From here on a signal is only recorded: a plan that was found gets reported.
             if result is None:
                 say("planlog: interrupted before the first step")
@@ -135,17 +141,14 @@ def command(
             if result.solved:
                 if improving and plan_file is not None:
                     delete_numbered_files(plan_file)
-                # The search eliminates redundant actions itself.
-                raw = improving or no_eliminate
-                first = result if raw else _without_redundant_actions(task, result, signals)
-                if plans.add(first, validate=validate) and improving:
+                if plans.add(result, validate=validate) and improving:
                     limit = _least(improve, remaining(time_limit, start))
                     with ImproveProgress(limit, quiet=as_json) as bar, signals.until_interrupted():
                         signals.check()
                         try:
                             for better in improve_plan(
-                                choice.policy,
                                 task,
+                                choice.policy,
                                 result,
                                 seed=seed,
                                 threads=threads,
@@ -169,36 +172,6 @@ def command(
             file = f", plan in {plans.file}" if plan_file else ""
             say(f"best: cost {as_number(best.cost)} after {seconds:.2f} s{file}")
         return exit_code(best, signals, plans.valid)
-
-
-def _check_options(
-    policy: str | None,
-    model: Path | None,
-    no_model: bool,
-    sample: float | None,
-    threads: int | None,
-    improving: bool,
-    plan_file: Path | None,
-) -> None:
-    if model is not None and policy is not None:
-        raise BadUsage("--model has rules of its own: give --policy or --model, not both")
-    if sample is not None and not sample > 0:
-        raise BadUsage("--sample: the temperature must be positive")
-    if sample is not None and (no_model or policy is not None):
-        raise BadUsage("--sample needs a model: rules alone give no scores")
-    if threads is not None and not improving:
-        raise BadUsage("--threads is for --improve or --expansions")
-    if plan_file is not None:
-        check_writable(plan_file, "--plan-file")
-        if improving and plan_file.exists() and not plan_file.is_file():
-            raise BadUsage(f"--plan-file: {plan_file} cannot hold several plans")
-
-
-def _without_redundant_actions(task: Task, result: PlanResult, signals: Signals) -> PlanResult:
-    """Eliminate redundant actions; a signal meanwhile leaves the plan as it is."""
-    with signals.until_interrupted():
-        return eliminate_redundant_actions(task, result)
-    return result
 
 
 def _least(*limits: float | None) -> float | None:

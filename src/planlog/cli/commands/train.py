@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 from collections.abc import Mapping
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import planlog
 from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, emit_json, say
@@ -29,7 +27,6 @@ from planlog.cli.resolve import (
 )
 from planlog.cli.signals import Signals
 from planlog.errors import NothingToLearnError
-from planlog.learning.checkpoint import Checkpoint
 from planlog.network.model_file import Model
 from planlog.network.settings import (
     PRESETS,
@@ -42,9 +39,9 @@ from planlog.network.settings import (
     preset,
     setting_names,
 )
-from planlog.policy.policy import Policy
 
 if TYPE_CHECKING:
+    from planlog.learning.checkpoint import Checkpoint
     from planlog.learning.learn import Learned
 
 HELP = """Train a network to rank the actions that a policy derives, and save it as a model file.
@@ -156,6 +153,7 @@ def command(
     _check_outputs(out, curve)
     domain_file, task_files, policy = find_inputs(files, policy)
     # Torch, which learning imports, is an extra.
+    from planlog.api.learn import checkpoint_of, write
     from planlog.learning.learn import learn
 
     learned: Learned | None = None
@@ -163,7 +161,7 @@ def command(
         with signals.until_interrupted():
             choice = read_rules(read_domain(domain_file), policy)
             tasks = read_tasks(choice.policy, task_files)
-            checkpoint = _checkpoint(out, domain_file, task_files, choice.policy, chosen, seed)
+            checkpoint = checkpoint_of(out, choice.policy, tasks, chosen, seed, say)
             begun = _resume(checkpoint, resume)
             try:
                 with TrainingProgress() as progress:
@@ -187,11 +185,7 @@ def command(
             reason = "out of time" if signals.out_of_time else "interrupted"
             say(f"planlog: {reason} before the first epoch: nothing is written")
             return signals.exit_code
-        learned.model.write(out)
-        if not learned.interrupted:
-            checkpoint.remove()
-        elif learned.checkpoint:  # there is none yet in the middle of the first epoch
-            checkpoint.write(learned.checkpoint)
+        write(learned, out, checkpoint)
         if curve is not None:
             _draw(learned.model, curve)
         seconds = time.monotonic() - start
@@ -225,26 +219,6 @@ def _check_outputs(out: Path, curve: Path | None) -> None:
         require("matplotlib", "report", "--curve")
 
 
-def _checkpoint(
-    out: Path,
-    domain_file: Path,
-    task_files: list[Path],
-    rules: Policy,
-    settings: LearningSettings,
-    seed: int,
-) -> Checkpoint:
-    """Return the checkpoint beside the model file, which only the same training may resume."""
-    made_for = {
-        "domain": _hash(domain_file),
-        "rules": rules.text,
-        "tasks": _hash(*task_files),
-        "settings": str(settings),
-        "seed": str(seed),
-        "version of Planlog": planlog.__version__,
-    }
-    return Checkpoint(out, made_for, on_failure=say)
-
-
 def _resume(checkpoint: Checkpoint, resume: bool) -> Mapping[str, Any] | None:
     """Read the checkpoint if it is to be resumed, and say what happens to it otherwise."""
     begun = checkpoint.read() if resume else None
@@ -267,10 +241,6 @@ def _settings(name: str, values: dict[str, Any]) -> LearningSettings:
         return preset(name).changed(**given)
     except ValueError as error:
         raise BadUsage(f"--settings: {error}") from None
-
-
-def _hash(*files: Path) -> str:
-    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def _summary(learned: Learned, out: Path, seconds: float) -> str:
