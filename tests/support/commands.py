@@ -56,9 +56,7 @@ def process(*arguments: str | Path | int, before: str = "") -> Iterator[subproce
         started.communicate()
 
 
-def run_process(
-    *arguments: str | Path | int, **options: Any
-) -> subprocess.CompletedProcess[str]:
+def run_process(*arguments: str | Path | int, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run `planlog` in a process of its own; its output must not hold a traceback."""
     command = [sys.executable, "-m", "planlog", *map(str, arguments)]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
