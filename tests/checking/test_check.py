@@ -420,6 +420,17 @@ def test_rules_and_choices_are_counted(world: Graph) -> None:
     assert report.mixed == Fraction(len(mixed), len(live))
 
 
+def test_derivations_of_static_rules_count_once() -> None:
+    world = Graph(4, frozenset({(0, 1), (1, 2), (2, 3)}), frozenset({(0, 1), (1, 2)}), frozenset())
+    text = (
+        "known(X) :- edge(X, Y), not allowed(X, Y). way(X, Y) :- edge(X, Y). go(X, Y) :- way(X, Y)."
+    )
+    static, way, going = check(Policy.parse(text, DOMAIN), world.task).rules.rules
+    assert (static.states, static.derivations) == (4, 1)
+    assert (way.states, way.derivations) == (4, 3)
+    assert (going.states, going.derivations) == (3, 3)
+
+
 @examples(150)
 @given(graphs())
 def test_the_policys_own_states_tell_the_same_about_it(world: Graph) -> None:

@@ -19,7 +19,7 @@ from planlog.cli.plan_files import numbered_files
 from planlog.policy.execution import PlanResult
 from planlog.search.improve import improve
 from planlog.validation import Report, validate, validate_files
-from support.ipc_commands import wait_for
+from support.commands import wait_for
 
 
 @pytest.fixture(scope="module")

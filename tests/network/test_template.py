@@ -6,7 +6,6 @@ import random
 import re
 from collections import Counter
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from planlog import domains
-from planlog.cli import main
 from planlog.datalog import Relation, Rule, Source
 from planlog.errors import RuleError
 from planlog.network.settings import TemplateSettings
@@ -555,37 +553,3 @@ def test_sections_are_values() -> None:
     assert all(
         isinstance(part, Section) for part in build_template(policy, TemplateSettings()).sections
     )
-
-
-# --- The command -------------------------------------------------------------------------
-
-
-def test_command_prints_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    domain = str(domains.path("blocksworld") / "domain.pddl")
-    rules = tmp_path / "rules.dl"
-    rules.write_text(BLOCKS)
-    own = Policy.parse(BLOCKS, SHIPPED["blocksworld"])
-    none = Policy.applicable(SHIPPED["blocksworld"])
-    for arguments, policy, settings in [
-        ([str(rules)], own, TemplateSettings(1)),
-        ([str(rules), "--layers", "2", "--derived-messages"], own, TemplateSettings(2, True)),
-        (["none", "--layers", "0"], none, TemplateSettings(0)),
-        (["shipped"], policy_of("blocksworld"), TemplateSettings(1)),
-        (["shipped:paper"], policy_of("blocksworld", "paper"), TemplateSettings(1)),
-    ]:
-        assert main(["template", domain, *arguments]) == 0
-        assert capsys.readouterr().out == build_template(policy, settings).text
-
-
-def test_command_tells_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    domain = str(domains.path("ferry") / "domain.pddl")
-    rules = tmp_path / "rules.dl"
-    rules.write_text("board(C, L) :- blue(C).")
-    for arguments, code, message in [
-        ([str(rules)], 31, "unknown predicate 'blue'"),
-        (["shipped:paper"], 31, "no policy 'paper' for ferry"),
-        (["none", "--layers", "-1"], 36, "--layers"),
-        ([], 36, "POLICY"),
-    ]:
-        assert main(["template", domain, *arguments]) == code
-        assert message in capsys.readouterr().err

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from planlog.api.file_kinds import FileKind, recognise
 from planlog.api.resolve import choose_policy, choose_rules, find_domain, task_files
-from planlog.network.model_file import Model
 from planlog.pddl.task import Domain, Task
 from planlog.policy.policy import Policy
 
-TaskArgument = Task | str | Path
-PolicyArgument = Policy | Model | str | Path | None
+# Rules alone, which many tasks are solved with, need no networks, whose import takes time.
+if TYPE_CHECKING:
+    from planlog.network.model_file import Model
+
+TaskArgument: TypeAlias = Task | str | Path
+PolicyArgument: TypeAlias = "Policy | Model | str | Path | None"
 
 
 def task_of(task: TaskArgument, domain: Domain | None = None) -> Task:
@@ -45,10 +49,10 @@ def policy_of(policy: PolicyArgument, domain: Domain) -> Policy:
     A name is that of a rule file or model file, or one of the words of `--policy`. None stands for
     the shipped rules and model of the domain's name, or else for all applicable actions.
     """
-    if isinstance(policy, Model):
-        return policy.policy(domain)
     if isinstance(policy, Policy):
         return policy
+    if not isinstance(policy, str | Path | None):
+        return policy.policy(domain)
     if policy is not None and recognise(Path(policy)) is FileKind.MODEL:
         return choose_policy(domain, model=policy).policy
     return choose_policy(domain, policy).policy

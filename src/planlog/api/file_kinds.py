@@ -10,7 +10,7 @@ from planlog.errors import Diagnostic, WrongFileError
 
 
 class FileKind(Enum):
-    """Kind of a file; UNKNOWN is left to the reader of the expected kind to complain about."""
+    """Kind of a file. The reader of the expected kind judges an UNKNOWN one."""
 
     DOMAIN = "a PDDL domain"
     PROBLEM = "a PDDL problem"
@@ -23,6 +23,7 @@ class FileKind(Enum):
 
 
 _READ = 65_536  # bytes; comments at the top of a file are shorter
+_CONTROL = bytes({*range(32)} - {*b"\t\n\r\f\v"})
 _PDDL_COMMENT = re.compile(r";[^\n]*")
 _DEFINE = re.compile(r"\s*\(\s*define\s*\(\s*(domain|problem)\b", re.IGNORECASE)
 _ACTION_LINE = re.compile(r"(?:[\d.]+:)?\s*\([^()]*\)(?:\s*\[[\d.]+\])?")
@@ -37,10 +38,11 @@ def recognise(file: Path) -> FileKind:
         return FileKind.UNKNOWN  # a pipe can be read only once
     with file.open("rb") as stream:
         data = stream.read(_READ)
-    header = int.from_bytes(data[:8], "little")
-    if data[8:9] == b"{" and header <= file.stat().st_size:
+    # A safetensors file begins with the length of its header, which is JSON.
+    if data[8:9] == b"{" and int.from_bytes(data[:8], "little") < 2**32:
         return FileKind.MODEL
-    if b"\0" in data:
+    controls = len(data) - len(data.translate(None, _CONTROL))
+    if b"\0" in data or 100 * controls > len(data):
         return FileKind.BINARY
     text = _PDDL_COMMENT.sub("", data.decode("utf-8-sig", errors="replace"))
     if define := _DEFINE.match(text):
@@ -54,26 +56,23 @@ def recognise(file: Path) -> FileKind:
     return FileKind.RULES if _RULE.search(rules) else FileKind.UNKNOWN
 
 
-# Arguments that a file of another kind belongs to.
-_PLACES = {
-    FileKind.RULES: "give it with --policy",
-    FileKind.MODEL: "give it with --model",
+_HINTS = {
+    FileKind.RULES: "rules are given with --policy FILE",
+    FileKind.MODEL: "`planlog solve` takes a model with --model FILE",
 }
 
 
 def expect(file: Path, expected: FileKind, argument: str) -> None:
-    """Raise WrongFileError if the file is recognised as something else than expected."""
+    """Raise WrongFileError if the file is recognised as another kind than the argument's."""
     kind = recognise(file)
-    if expected is FileKind.MODEL and kind is FileKind.BINARY:
-        return  # the reader of models knows better what is wrong with it
     if kind not in (expected, FileKind.UNKNOWN, FileKind.FOLDER):
         raise wrong_file(file, kind, expected, argument)
 
 
 def wrong_file(file: Path, kind: FileKind, expected: FileKind, argument: str) -> WrongFileError:
-    """Return the error that names the argument, the file and what it is."""
+    """Return the error that names the argument, the file and its kind."""
     message = f"{argument} must be {expected.value}, but this is {kind.value}"
-    hint = _PLACES.get(kind, "")
+    hint = _HINTS.get(kind, "")
     if {kind, expected} == {FileKind.DOMAIN, FileKind.PROBLEM}:
-        hint = "the domain comes first, then the problem"
+        hint = "the domain comes first, then the task"
     return WrongFileError([Diagnostic(str(file), 1, 1, message, hint)])

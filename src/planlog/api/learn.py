@@ -56,8 +56,7 @@ def learn(
     chosen = preset(settings) if isinstance(settings, str) else settings
     checkpoint = None
     if model_file is not None:
-        identity = _identity(rules, given, chosen, seed)
-        checkpoint = Checkpoint(Path(model_file), identity, on_warning)
+        checkpoint = checkpoint_of(Path(model_file), rules, given, chosen, seed, on_warning)
     learned = learning.learn(
         rules,
         given,
@@ -70,19 +69,29 @@ def learn(
         on_checkpoint=None if checkpoint is None else checkpoint.write_now_and_then,
     )
     if checkpoint is not None and model_file is not None:
-        learned.model.write(model_file)
-        if not learned.interrupted:
-            checkpoint.remove()
-        elif learned.checkpoint:  # there is none yet in the middle of the first epoch
-            checkpoint.write(learned.checkpoint)
+        write(learned, Path(model_file), checkpoint)
     return learned.model
 
 
-def _identity(
-    rules: Policy, tasks: list[Task], settings: LearningSettings, seed: int
-) -> dict[str, str]:
-    """Return all that a training depends on: a checkpoint continues the same training only."""
-    return {
+def write(learned: learning.Learned, model_file: Path, checkpoint: Checkpoint) -> None:
+    """Write the model, and the checkpoint if the training was interrupted."""
+    learned.model.write(model_file)
+    if not learned.interrupted:
+        checkpoint.remove()
+    elif learned.checkpoint:  # there is none yet in the middle of the first epoch
+        checkpoint.write(learned.checkpoint)
+
+
+def checkpoint_of(
+    model_file: Path,
+    rules: Policy,
+    tasks: list[Task],
+    settings: LearningSettings,
+    seed: int,
+    on_warning: Callable[[str], None],
+) -> Checkpoint:
+    """Return the checkpoint beside a model file, which only the same training may continue."""
+    identity = {
         "domain": _hash(rules.domain.text),
         "rules": rules.text,
         "tasks": _hash(*(task.text for task in tasks)),
@@ -90,6 +99,7 @@ def _identity(
         "seed": str(seed),
         "version of Planlog": planlog.__version__,
     }
+    return Checkpoint(model_file, identity, on_warning)
 
 
 def _hash(*texts: str) -> str:

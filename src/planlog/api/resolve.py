@@ -1,12 +1,13 @@
-"""Find the domain of a task, the tasks of a folder, and the policy that is asked for."""
+"""Find the domain of a task, the tasks of a folder, and the policy that a user names."""
 
 from __future__ import annotations
 
 import glob
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from planlog import domains
 from planlog.api.file_kinds import FileKind, expect, recognise, wrong_file
@@ -17,29 +18,31 @@ from planlog.errors import (
     RuleError,
     UnknownNameError,
 )
-from planlog.network.model_file import Model
 from planlog.pddl.task import Domain
 from planlog.policy.policy import Policy
+
+if TYPE_CHECKING:
+    from planlog.network.model_file import Model
 
 # The IPC's repositories keep `domain.pddl` two folders above the tasks.
 _LEVELS = 3
 
 
-def find_domain(task_file: Path) -> Path:
-    """Find `domain.pddl` beside a task or in a folder above it."""
-    folder = task_file.parent
+def find_domain(place: Path) -> Path:
+    """Find `domain.pddl` beside a task, or in a folder, or in a folder above."""
+    folder = place if place.is_dir() else place.parent
     for parent in [folder, *folder.absolute().parents[:_LEVELS]]:
         if (parent / "domain.pddl").is_file():
             return parent / "domain.pddl"
     raise MissingFileError(
-        f"no domain is given, and there is no {folder / 'domain.pddl'} or one in a folder above"
+        f"no DOMAIN is given, and there is no {folder / 'domain.pddl'} or one in a folder above"
     )
 
 
 def split_files(files: Sequence[Path]) -> tuple[Path, list[Path]]:
     """Split `[DOMAIN] TASK…` into the domain file and the task files.
 
-    A task may be a folder or a glob pattern. Without a domain it is found by `find_domain`.
+    A task may be a folder or a glob pattern. A domain that is not given is found by `find_domain`.
     """
     first, *others = files
     kind = recognise(first)
@@ -51,7 +54,7 @@ def split_files(files: Sequence[Path]) -> tuple[Path, list[Path]]:
             raise MissingFileError(f"no TASK is given: {first} is {FileKind.DOMAIN.value}")
         return first, task_files(others)
     if kind is FileKind.PROBLEM and any(recognise(f) is FileKind.DOMAIN for f in others):
-        raise wrong_file(first, kind, FileKind.DOMAIN, "the first file")
+        raise wrong_file(first, kind, FileKind.DOMAIN, "DOMAIN")
     tasks = task_files(files)
     if not tasks[0].exists():
         raise FileNotFoundError(2, "No such file or directory", str(tasks[0]))
@@ -72,7 +75,7 @@ def task_files(arguments: Sequence[Path]) -> list[Path]:
             continue
         problems = [file for file in inside if recognise(file) is FileKind.PROBLEM]
         if not problems:
-            raise PlanlogError(f"{argument}: there is no PDDL problem in it")
+            raise PlanlogError(f"{argument}: no PDDL problem found there")
         found += sorted(problems, key=_natural)
     return found
 
@@ -89,7 +92,7 @@ def _natural(file: Path) -> list[tuple[int, str]]:
 
 @dataclass(frozen=True)
 class Choice:
-    """A policy that was given or found, with its name and notes for the user."""
+    """A policy that was named or found, with notes for the user."""
 
     policy: Policy
     name: str
@@ -101,21 +104,21 @@ def choose_rules(domain: Domain, given: str | Path | None = None) -> Choice:
     """Find the rules of a policy.
 
     `given` is a rule file, `none` for all applicable actions, `shipped` for the rules that Planlog
-    ships for the domain's name, or the name of a shipped domain; a variant may follow the last two
-    (`shipped:paper`). By default it is `shipped` if there are such rules, else `none`.
+    ships for the domain's name, or the name of a shipped domain. A variant may follow the last two
+    (`shipped:paper`). The default is `shipped` if there are such rules, else `none`.
     """
     if given is None:
         if domains.find(domain.name) is not None:
             return _shipped_rules(domain, "shipped", "")
         note = (
-            f"no policy is shipped for the domain '{domain.name}', so any applicable action is "
-            "taken; give rules with --policy FILE"
+            f"no policy is shipped for the domain '{domain.name}', so all applicable actions are "
+            "allowed; give rules with --policy FILE"
         )
         return Choice(Policy.applicable(domain), "none", notes=(note,))
     if str(given) == "none":
         return Choice(Policy.applicable(domain), "none")
     file = Path(given)
-    if is_policy_word(str(given)) and not file.exists():
+    if is_policy_word(str(given)) and not file.is_file():
         word, _, variant = str(given).partition(":")
         return _shipped_rules(domain, word, variant)
     expect(file, FileKind.RULES, "the policy")
@@ -123,14 +126,17 @@ def choose_rules(domain: Domain, given: str | Path | None = None) -> Choice:
 
 
 def is_policy_word(text: str) -> bool:
-    """Return whether the text names a policy that is not a file: `none`, `shipped`, `ferry`."""
+    """Return whether the text names a policy by a word: `none`, `shipped` or a shipped domain."""
     return text == "none" or text.partition(":")[0] in ("shipped", *domains.names())
 
 
 def _shipped_rules(domain: Domain, word: str, variant: str) -> Choice:
     name = domains.find(domain.name) if word == "shipped" else word
     if name is None:
-        raise UnknownNameError(f"no policy is shipped for the domain '{domain.name}'")
+        raise UnknownNameError(
+            f"no policy is shipped for the domain '{domain.name}'; policies are shipped for "
+            + ", ".join(domains.names())
+        )
     file = domains.policy_path(name, variant or "policy")
     try:
         policy = Policy.read(file, domain)
@@ -151,42 +157,43 @@ def choose_policy(
     use_model: bool = True,
     temperature: float | None = None,
 ) -> Choice:
-    """Find a policy: rules, and a model that scores their actions.
+    """Find a policy: rules, and perhaps a model that scores their actions.
 
-    With `model` it is the learned policy of this file, else the rules of `choose_rules`; without
-    either, the shipped rules with the shipped model. `use_model=False` takes the rules alone, and
-    `temperature` draws actions by their scores.
+    It is the learned policy of the file `model`, or the rules that `choose_rules` finds for
+    `policy`, or by default the shipped rules with the shipped model. `use_model=False` gives the
+    rules alone; `temperature` samples actions by their scores.
     """
     if model is not None:
-        file = Path(model)
-        expect(file, FileKind.MODEL, "the model")
-        learned = Model.read(file)
+        learned = read_model(model)
         if not use_model:
             return Choice(learned.rules_for(domain), f"rules of {model}")
         return Choice(learned.policy(domain, temperature=temperature), str(model))
-    choice = choose_rules(domain, policy)
     if policy is not None or not use_model:
-        return choice
-    return _add_model(choice, temperature)
-
-
-def _add_model(rules: Choice, temperature: float | None) -> Choice:
-    """Add the shipped model to the shipped rules; without one that fits, keep the rules alone."""
-    domain = rules.policy.domain
-    file = domains.model_path(rules.shipped) if rules.shipped else None
+        return choose_rules(domain, policy)
+    shipped = domains.find(domain.name)
+    file = domains.model_path(shipped) if shipped else None
     if file is None:
         if temperature is not None:
             raise ModelError(
                 f"--sample needs a model, and none is shipped for the domain '{domain.name}': "
                 "give one with --model FILE"
             )
-        return rules
+        return choose_rules(domain)
     try:
-        learned = Model.read(file).policy(domain, temperature=temperature)
+        # The model holds the rules too, so the rule file is not read.
+        trained = read_model(file).policy(domain, temperature=temperature)
     except ModelError as error:
         if temperature is not None:
             raise
-        return Choice(
-            rules.policy, rules.name, rules.shipped, (f"the rules are used alone: {error}",)
-        )
-    return Choice(learned, f"{rules.name}, learned", rules.shipped)
+        note = f"the shipped rules are used without the shipped model: {error}"
+        return replace(choose_rules(domain), notes=(note,))
+    return Choice(trained, f"shipped: {shipped}, learned", shipped)
+
+
+def read_model(file: str | Path) -> Model:
+    """Read a model file."""
+    # Imported here: rules alone, which most commands use, need no networks.
+    from planlog.network.model_file import Model
+
+    expect(Path(file), FileKind.MODEL, "the model")
+    return Model.read(file)

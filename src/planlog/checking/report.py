@@ -162,8 +162,8 @@ class RuleCount:
     text: str
     line: int
     derives_action: bool
-    states: int  # in which the rule fires
-    derivations: int  # over all these states
+    states: int  # in which the rule fires, without goal states
+    derivations: int  # over all these states; those of a static rule count once
 
     def __add__(self, other: RuleCount) -> RuleCount:
         states, derivations = self.states + other.states, self.derivations + other.derivations

@@ -7,6 +7,7 @@ import numpy as np
 from planlog.checking.optimality import Optimality
 from planlog.checking.reachability import Reachability
 from planlog.checking.report import Fraction, RuleCount, RuleReport, Scope
+from planlog.pddl.task import Task
 from planlog.policy.policy import Policy
 from planlog.statespace.space import DEAD_END, RuleCounts
 
@@ -27,16 +28,27 @@ def rule_report(
     else:
         scope = Scope.REACHED if reached.complete else Scope.PART_OF_REACHED
     actions = np.diff(reached.graph.offsets.astype(np.int64))[live]
-    rules = policy.program.rules if policy.program else ()
     return RuleReport(
         scope=scope,
         states=states,
-        rules=tuple(
-            RuleCount(rule.text or str(rule), rule.line, rule.is_policy_rule, int(fired), int(all_))
-            for rule, fired, all_ in zip(rules, counts.states, counts.derivations, strict=True)
-        ),
+        rules=_rule_counts(policy, space.task, counts),
         live=len(actions),
         actions=int(actions.sum()),
         choices=int((actions > 1).sum()),
         mixed=Fraction.of_mask(optimality.mixed, optimality.states) if optimality else None,
     )
+
+
+def _rule_counts(policy: Policy, task: Task, counts: RuleCounts) -> tuple[RuleCount, ...]:
+    """Count the firings of each rule; derivations of a static rule count once, not per state."""
+    if policy.program is None:
+        return ()
+    derivations = policy.derivations(task, [task.initial]).rules
+    rules = []
+    for i, (rule, number) in enumerate(zip(policy.program.rules, policy.rule_numbers, strict=True)):
+        states, total = int(counts.states[i]), int(counts.derivations[i])
+        if derivations[number].static and states:
+            total //= states
+        text = rule.text or str(rule)
+        rules.append(RuleCount(text, rule.line, rule.is_policy_rule, states, total))
+    return tuple(rules)

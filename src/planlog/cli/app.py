@@ -1,7 +1,8 @@
-"""The command `planlog`: its commands, and the way from an exception to an exit code."""
+"""The command `planlog`: its subcommands and its exit code."""
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -54,6 +55,9 @@ def _print_version(context: click.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    # Starting the threads of numpy's BLAS, which Planlog has no use for, takes as long as solving
+    # a small task.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         return int(app.main(arguments, prog_name="planlog", standalone_mode=False) or 0)
     except click.ClickException as error:

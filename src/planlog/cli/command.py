@@ -1,4 +1,4 @@
-"""Commands of the command line: their help, and the way from an exception to an exit code."""
+"""Commands with their help texts; mistakes of users as messages and exit codes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from click.exceptions import Exit
 from planlog.cli.console import emit_json, say
 from planlog.cli.exit_codes import ExitCode
 from planlog.errors import (
+    MOST_DIAGNOSTICS,
     Diagnostic,
     InputError,
     MissingFileError,
     PlanlogError,
     SettingsError,
     UnsupportedError,
+    clip,
 )
 
 CONTEXT_SETTINGS: dict[str, Any] = {
@@ -127,6 +129,8 @@ def _fail(
     message: str,
     diagnostics: tuple[Diagnostic, ...] = (),
 ) -> None:
+    if not diagnostics:
+        message = clip(message)
     if as_json:
         located = [
             {
@@ -134,12 +138,20 @@ def _fail(
                 "line": d.line,
                 "column": d.column,
                 "severity": d.severity.value,
-                "message": d.message,
-                "hint": d.hint,
+                "message": clip(d.message),
+                "hint": clip(d.hint),
             }
-            for d in diagnostics
+            for d in diagnostics[:MOST_DIAGNOSTICS]
         ]
-        emit_json({"outcome": outcome, "message": message, "diagnostics": located})
+        count = len(diagnostics)
+        emit_json(
+            {
+                "outcome": outcome,
+                "message": message,
+                "diagnostics": located,
+                "diagnostic_count": count,
+            }
+        )
     else:
         # A diagnostic begins with its location; any other message names the program.
         say(message if diagnostics else f"planlog: {message}")

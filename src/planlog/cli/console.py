@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from click.exceptions import Exit
 
 from planlog.cli.exit_codes import ExitCode
-from planlog.errors import Diagnostic
+from planlog.errors import Diagnostic, render_diagnostics
 
 
 def say(message: str) -> None:
@@ -19,10 +19,10 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def warn(warnings: Iterable[Diagnostic]) -> None:
+def warn(warnings: Sequence[Diagnostic]) -> None:
     """Print the warnings about an input file."""
-    for warning in warnings:
-        say(warning.render())
+    if warnings:
+        say(render_diagnostics(warnings))
 
 
 def emit(text: str) -> None:

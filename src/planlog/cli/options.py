@@ -1,19 +1,75 @@
-"""Options and arguments that several commands share."""
+"""Options and arguments of the commands."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 from planlog import domains
 
+_F = TypeVar("_F", bound=Callable[..., Any])
+
 FILE = click.Path(path_type=Path)
-COUNT = click.IntRange(min=1)
-NATURAL = click.IntRange(min=0)
-SECONDS = click.FloatRange(min=0)
+
+
+def number(
+    name: str, help: str, *, least: int = 1, most: int | None = None, **settings: Any
+) -> Callable[[_F], _F]:
+    """Declare an option for a whole number."""
+    settings = {"metavar": "N", **settings}
+    return click.option(name, type=click.IntRange(least, most), help=help, **settings)
+
+
+def seconds(name: str, help: str, *, least: float = 0, **settings: Any) -> Callable[[_F], _F]:
+    """Declare an option for a duration."""
+    kind = click.FloatRange(min=least)
+    return click.option(name, type=kind, metavar="SECONDS", help=help, **settings)
+
+
+def file(*names: str, help: str, metavar: str = "FILE", **settings: Any) -> Callable[[_F], _F]:
+    """Declare an option for a file or a folder."""
+    return click.option(*names, type=FILE, metavar=metavar, help=help, **settings)
+
+
+def flag(*names: str, help: str) -> Callable[[_F], _F]:
+    """Declare an option without a value."""
+    return click.option(*names, is_flag=True, help=help)
+
+
+def one_of(name: str, values: type[Enum], help: str, **settings: Any) -> Callable[[_F], _F]:
+    """Declare an option for one member of an enum, named by its value."""
+    kind = click.Choice([member.value for member in values])
+
+    def member(
+        context: click.Context, parameter: click.Parameter, value: str | None
+    ) -> Enum | None:
+        return None if value is None else values(value)
+
+    return click.option(name, type=kind, callback=member, help=help, **settings)
+
+
+def names(
+    name: str, words: Iterable[str], help: str, *, metavar: str = "NAMES", **settings: Any
+) -> Callable[[_F], _F]:
+    """Declare an option for names with commas between them, which a shell completes."""
+    complete = completes(words)
+    return click.option(name, metavar=metavar, shell_complete=complete, help=help, **settings)
+
+
+def completes(words: Iterable[str]) -> Callable[..., list[str]]:
+    """Return a completion by these words, also after commas."""
+    known = list(words)
+
+    def complete(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+        before, comma, last = text.rpartition(",")
+        return [before + comma + word for word in known if word.startswith(last)]
+
+    return complete
 
 
 class PolicyName(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -29,22 +85,26 @@ class PolicyName(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return found or [CompletionItem(incomplete, type="file")]
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-seed_option = click.option("--seed", type=NATURAL, metavar="N", default=0, help="Random seed.")
-policy_option = click.option(
+policy = click.option(
     "--policy",
     type=PolicyName(),
     metavar="POLICY",
     help="Rules: a file, none (all applicable actions), shipped, or the name of a shipped domain.",
 )
-time_limit_option = click.option(
-    "--time-limit", type=SECONDS, metavar="SECONDS", help="Time limit of the command."
-)
-memory_limit_option = click.option(
-    "--memory-limit", type=COUNT, metavar="MB", help="Memory limit of the process."
+as_json = flag("--json", "as_json", help="Print one JSON object.")
+seed = number("--seed", "Random seed.", least=0, default=0)
+time_limit = seconds("--time-limit", "Time limit of the command.")
+memory_limit = number("--memory-limit", "Memory limit of the process.", metavar="MB")
+layers = number(
+    "--layers",
+    "Number of message-passing layers.",
+    least=0,
+    most=100,
+    metavar="L",
+    show_default="1",
 )
 
 
-def one_of(values: type[Enum]) -> click.Choice[str]:
-    """Return the type of an option that takes one of the enum's values."""
-    return click.Choice([member.value for member in values])
+def files(metavar: str, *, required: bool = True) -> Callable[[_F], _F]:
+    """Declare the files of a command, such as `[DOMAIN] [POLICY] TASK...`."""
+    return click.argument("files", metavar=metavar, type=FILE, nargs=-1, required=required)

@@ -6,13 +6,16 @@ import re
 import time
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from planlog.cli.console import emit, say
 from planlog.cli.exit_codes import ExitCode
 from planlog.cli.formatting import as_number, plural
 from planlog.cli.signals import Signals
 from planlog.policy.execution import Outcome, PlanResult
-from planlog.validation import Validator
+
+if TYPE_CHECKING:
+    from planlog.validation import Validator
 
 
 def numbered_files(file: Path) -> dict[int, Path]:
@@ -97,6 +100,9 @@ class PlanManager:
 
     @cached_property
     def _validator(self) -> Validator:
+        # Imported here: most plans are not validated.
+        from planlog.validation import Validator
+
         # Comments of old benchmark files hold bytes that are not UTF-8.
         domain, task = (file.read_text("utf-8-sig", errors="replace") for file in self._pddl_files)
         return Validator(domain, task)

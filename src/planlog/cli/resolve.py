@@ -9,11 +9,48 @@ from pathlib import Path
 
 from planlog import domains
 from planlog.api.file_kinds import FileKind, recognise
-from planlog.api.resolve import Choice, choose_policy, choose_rules, is_policy_word
+from planlog.api.resolve import (
+    Choice,
+    choose_policy,
+    choose_rules,
+    is_policy_word,
+    split_files,
+)
 from planlog.cli.command import BadUsage
 from planlog.cli.console import say, warn
 from planlog.pddl.task import Domain, Task
 from planlog.policy.policy import Policy
+
+
+def take_policy(files: Sequence[Path], policy: str | None) -> tuple[list[Path], str | None]:
+    """Take the policy out of `[DOMAIN] [POLICY] …`, where it may stand without its option.
+
+    It is the first or second argument if that is a rule file, or a policy's name and no file.
+    """
+    rest = list(files)
+    for index, file in enumerate(rest[:2]):
+        is_word = not file.exists() and is_policy_word(str(file))
+        if is_word or file.suffix == ".dl" or recognise(file) is FileKind.RULES:
+            if policy is not None:
+                raise BadUsage(f"the policy is given twice: {file} and --policy {policy}")
+            return rest[:index] + rest[index + 1 :], str(file)
+    return rest, policy
+
+
+def find_inputs(files: Sequence[Path], policy: str | None) -> tuple[Path, list[Path], str | None]:
+    """Find the domain file, the task files and the policy of `[DOMAIN] [POLICY] TASK…`."""
+    rest, policy = take_policy(files, policy)
+    if not rest:
+        raise BadUsage("no TASK is given")
+    return *split_files(rest), policy
+
+
+def find_one_task(files: Sequence[Path], policy: str | None) -> tuple[Path, Path, str | None]:
+    """Find the domain file, the task file and the policy of `[DOMAIN] [POLICY] TASK`."""
+    domain_file, tasks, policy = find_inputs(files, policy)
+    if len(tasks) > 1:
+        raise BadUsage(f"expected one task, got {len(tasks)}: {tasks[0]}, {tasks[1]}, …")
+    return domain_file, tasks[0], policy
 
 
 def read_domain(file: Path) -> Domain:
@@ -24,7 +61,7 @@ def read_domain(file: Path) -> Domain:
 
 
 def read_rules(domain: Domain, given: str | None) -> Choice:
-    """Find the rules that `--policy` asks for, and print notes and warnings."""
+    """Find the rules that `--policy` names, and print notes and warnings."""
     return _announce(choose_rules(domain, given))
 
 
@@ -35,7 +72,7 @@ def read_policy(
     use_model: bool,
     temperature: float | None,
 ) -> Choice:
-    """Find the policy that `--policy` and `--model` ask for, and print notes and warnings."""
+    """Find the policy that `--policy` and `--model` name, and print notes and warnings."""
     return _announce(
         choose_policy(domain, policy, model=model, use_model=use_model, temperature=temperature)
     )
@@ -65,31 +102,18 @@ def read_tasks(policy: Policy, files: Sequence[Path], shipped: str | None = None
 
 
 def check_writable(file: Path, option: str) -> None:
-    """Raise BadUsage before the work is done if its result could not be written."""
+    """Raise BadUsage before the work is done if its result could not or should not be written."""
     if file.is_dir():
         raise BadUsage(f"{option}: {file} is a folder")
     if not file.parent.is_dir():
         raise BadUsage(f"{option}: there is no folder {file.parent}")
     if not os.access(file if file.exists() else file.parent, os.W_OK):
         raise BadUsage(f"{option}: {file} cannot be written")
+    if (kind := recognise(file)) in (FileKind.DOMAIN, FileKind.PROBLEM, FileKind.RULES):
+        raise BadUsage(f"{option}: {file} is {kind.value}, and would be overwritten")
 
 
 def require(module: str, extra: str, purpose: str) -> None:
     """Raise BadUsage that names the extra of a package that is not installed."""
     if importlib.util.find_spec(module) is None:
         raise BadUsage(f"{purpose} needs {module}: pip install 'planlog[{extra}]'")
-
-
-def take_policy(files: Sequence[Path], policy: str | None) -> tuple[list[Path], str | None]:
-    """Take the policy out of `[DOMAIN] [POLICY] …`, where it is given without its option.
-
-    It is the second argument if that is no file but a word for a policy, or a rule file.
-    """
-    rest = list(files)
-    for index, file in enumerate(rest[:2]):
-        is_word = not file.exists() and is_policy_word(str(file))
-        if is_word or recognise(file) is FileKind.RULES:
-            if policy is not None:
-                raise BadUsage(f"the policy is given twice: {file} and --policy {policy}")
-            return rest[:index] + rest[index + 1 :], str(file)
-    return rest, policy

@@ -180,6 +180,11 @@ PRESETS = {
 }
 
 
+def setting_names() -> list[str]:
+    """Return the names that `preset` accepts after `+`."""
+    return list(_kinds(LearningSettings))
+
+
 def preset(text: str) -> LearningSettings:
     """Parse the name of a preset with changed values: `default+ensemble_size=1+epochs=30`.
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def answers(policy: Policy, task: Task, state: State, body: str) -> list[dict[str, str]]:
     """Return the substitutions under which the body holds, as variable names to object names.
 
-    They are ordered by objects, as the task lists them. The query becomes a rule whose head has all variables of the body, before the policy's rules.
+    They are ordered by objects, as the task lists them. The query becomes a rule whose head has all
+    variables of the body, before the policy's rules.
     """
     from planlog.policy.policy import Policy  # the modules need each other
 

@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from planlog import Domain, Policy, domains
-from planlog.cli import main
 from planlog.cli.commands.ipc.learn import rules_alone
 from planlog.errors import NothingToLearnError
-from support.ipc_commands import CORRIDOR, ENDLESS, LAMPS, ROOMS, Run, process
+from support.commands import CORRIDOR, ENDLESS, LAMPS, ROOMS, Run, process
 
 
 @pytest.fixture
-def planlog(capfd: pytest.CaptureFixture) -> Run:
-    """Runs `planlog ipc` here; exit code, output and messages."""
-
-    def run(*arguments: str | Path | int) -> tuple[int, str, str]:
-        capfd.readouterr()
-        code = main(["ipc", *map(str, arguments)])
-        out, err = capfd.readouterr()
-        assert "Traceback" not in err, err
-        return code, out, err
-
-    return run
+def planlog(planlog: Run) -> Run:
+    """Run `planlog ipc`."""
+    return partial(planlog, "ipc")
 
 
 @pytest.fixture(scope="module")
-def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tasks")
-    arguments = ["--cars", "3", "--locations", "3", "--count", "3", "--out", str(folder)]
-    assert main(["generate", "ferry", *arguments]) == 0
-    return folder
-
-
-@pytest.fixture(scope="module")
-def files(tasks: Path) -> tuple[Path, ...]:
+def files(generate: Callable[..., Path]) -> tuple[Path, ...]:
     """Domain and tasks to learn from."""
-    return (tasks / "domain.pddl", *sorted(tasks.glob("p*.pddl")))
+    folder = generate("ferry", "--cars", 3, "--locations", 3, "--count", 3)
+    return (folder / "domain.pddl", *sorted(folder.glob("p*.pddl")))
 
 
 @pytest.fixture(scope="module")
 def learned(files: tuple[Path, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The knowledge of two trainings; what was printed is in `printed` beside it."""
     dk = tmp_path_factory.mktemp("learned") / "dk"
-    with process("learn", dk, *files, "--trainings", 2, "--seed", 5) as learning:
+    with process("ipc", "learn", dk, *files, "--trainings", 2, "--seed", 5) as learning:
         out, err = learning.communicate(timeout=300)
     assert (learning.returncode, err) == (0, "")
     (dk.parent / "printed").write_text(out)

@@ -9,7 +9,7 @@ import pytest
 
 from planlog.errors import ModelError
 from planlog.network.model_file import Model
-from support.ipc_commands import ROOMS, Run
+from support.commands import ROOMS, Run
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from support.ipc_commands import ROOMS, Run
         ("plan {here}/none {domain} {task} {here}/plan", 31, "none: No such file"),
         ("plan {here}/no/dk {domain} {task} {here}/plan", 31, "No such file"),
         ("plan {here} {domain} {task} {here}/plan", 31, "{here}"),
-        ("plan {here}/bytes {domain} {task} {here}/plan", 31, "is no model file"),
+        ("plan {here}/bytes {domain} {task} {here}/plan", 31, "the model must be a model file"),
         ("plan {dk} {here}/rooms.pddl {task} {here}/plan", 31, "not for 'rooms'"),
         ("plan {dk} {domain} {here}/none {here}/plan", 31, "none: No such file"),
         ("plan {dk} {domain} {here}/bytes {here}/plan", 31, "bytes:1:1"),

@@ -16,7 +16,7 @@ from planlog.cli.commands.ipc.learn import rules_alone
 from planlog.cli.plan_files import numbered_files
 from planlog.policy.execution import Outcome, PlanResult, execute
 from planlog.validation import validate_files
-from support.ipc_commands import CORRIDOR, Run, process, wait_for
+from support.commands import CORRIDOR, Run, process, wait_for
 from support.waiting import wait_until
 
 
@@ -88,7 +88,7 @@ def test_signals_end_the_search_for_better_plans(
     rules: Path, files: tuple[Path, ...], tmp_path: Path
 ) -> None:
     plan = tmp_path / "plan"
-    with process("plan", rules, files[0], files[1], plan, "--anytime") as planning:
+    with process("ipc", "plan", rules, files[0], files[1], plan, "--anytime") as planning:
         wait_for(plan)
         planning.send_signal(signal.SIGTERM)
         out, err = planning.communicate(timeout=120)
@@ -105,7 +105,7 @@ def test_signals_end_planning_without_a_plan(
     number: int, code: int, endless: tuple[Path, ...], tmp_path: Path
 ) -> None:
     (tmp_path / "plan").write_text("earlier")
-    with process("plan", *endless, tmp_path / "plan") as planning:
+    with process("ipc", "plan", *endless, tmp_path / "plan") as planning:
         wait_until(lambda: not (tmp_path / "plan").exists())  # planning begins by deleting it
         planning.send_signal(number)
         out, err = planning.communicate(timeout=120)
@@ -152,7 +152,7 @@ def test_limits_of_planning(
 def test_out_of_memory_in_the_midst_of_the_search(
     endless: tuple[Path, ...], tmp_path: Path
 ) -> None:
-    with process("plan", *endless, tmp_path / "plan", "--memory-limit", 70) as planning:
+    with process("ipc", "plan", *endless, tmp_path / "plan", "--memory-limit", 70) as planning:
         _, err = planning.communicate(timeout=300)
     assert planning.returncode == 22, err
     assert "memory limit reached" in err

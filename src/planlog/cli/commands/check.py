@@ -13,8 +13,8 @@ from typing import Any
 
 import click
 
-from planlog.api.resolve import split_files
 from planlog.checking import Property, Summary, TaskReport, Verdict, check_all
+from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.commands.check_json import as_json as describe
 from planlog.cli.commands.check_text import (
@@ -23,13 +23,13 @@ from planlog.cli.commands.check_text import (
     rules_block,
     summary_block,
     task_block,
+    task_line,
 )
 from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
 from planlog.cli.formatting import many
-from planlog.cli.options import COUNT, FILE, NATURAL, json_option, policy_option
 from planlog.cli.progress import CheckProgress
-from planlog.cli.resolve import read_domain, read_rules, read_tasks, take_policy
+from planlog.cli.resolve import find_inputs, read_domain, read_rules, read_tasks
 from planlog.cli.signals import Signals
 
 HELP = """Check three properties of a policy on tasks, and print counterexamples.
@@ -63,37 +63,21 @@ class Problem(Enum):
 
 
 @click.command("check", cls=Command, help=HELP)
-@click.argument("files", metavar="[DOMAIN] TASK...", type=FILE, nargs=-1, required=True)
-@policy_option
+@options.files("[DOMAIN] [POLICY] TASK...")
+@options.policy
 @click.option(
     "--property", "properties", metavar="LIST", default="1,2,3", help="Properties, such as 1,2."
 )
-@click.option(
-    "--limit", type=COUNT, metavar="N", default=10_000, help="Maximum number of states per task."
+@options.number("--limit", "Maximum number of states per task.", default=10_000)
+@options.number(
+    "--walks", "Random walks in tasks with more states than the limit.", least=0, default=100
 )
-@click.option(
-    "--walks",
-    type=NATURAL,
-    metavar="N",
-    default=100,
-    help="Random walks in tasks with more states than the limit.",
-)
-@click.option(
-    "--walk-steps", type=COUNT, metavar="N", default=5_000, help="Maximum length of a walk."
-)
-@click.option("--seed", type=NATURAL, metavar="N", default=0, help="Random seed of the walks.")
-@click.option(
-    "--plan-dir", type=FILE, metavar="DIR", help="Folder for counterexamples as plan files."
-)
-@click.option(
-    "--jobs",
-    type=COUNT,
-    metavar="N",
-    show_default="number of processors",
-    help="Number of tasks checked at a time.",
-)
-@json_option
-@click.option("-v", "--verbose", is_flag=True, help="All tasks and counterexamples in full.")
+@options.number("--walk-steps", "Maximum length of a walk.", default=5_000)
+@options.number("--seed", "Random seed of the walks.", least=0, default=0)
+@options.file("--plan-dir", metavar="DIR", help="Folder for counterexamples as plan files.")
+@options.number("--jobs", "Number of tasks checked at a time.", show_default="number of processors")
+@options.as_json
+@options.flag("-v", "--verbose", help="All tasks and counterexamples in full.")
 def command(
     files: tuple[Path, ...],
     policy: str | None,
@@ -109,10 +93,7 @@ def command(
 ) -> int:
     start = time.monotonic()
     wanted = _parse_properties(properties)
-    rest, policy = take_policy(files, policy)
-    if not rest:
-        raise BadUsage("no TASK is given")
-    domain_file, task_files = split_files(rest)
+    domain_file, task_files, policy = find_inputs(files, policy)
     if plan_dir is not None:
         _prepare(plan_dir, task_files)
     results: list[Checked] = []
@@ -236,7 +217,10 @@ def _emit_text(
     limit: int,
     verbose: bool,
 ) -> None:
-    blocks = [task_block(result, limit) for result in results]
+    if asked == 1 or verbose:
+        blocks = [task_block(result, limit) for result in results]
+    else:
+        blocks = ["\n".join(task_line(result, limit) for result in results)]
     blocks += counterexamples(results, domain, every=verbose)
     if len(results) > 1:
         blocks.append(summary_block(results))

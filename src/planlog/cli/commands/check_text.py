@@ -59,6 +59,12 @@ def task_block(checked: Checked, limit: int) -> str:
     return "\n".join([*lines, _fond(report.fond)])
 
 
+def task_line(checked: Checked, limit: int) -> str:
+    """One task in a line: how many states, and the verdicts."""
+    verdicts = (f"{p.value} {f.verdict.value}" for p, f in checked.report.findings.items())
+    return f"{checked.file}: {_sizes(checked.report, limit)}; {', '.join(verdicts)}"
+
+
 def counterexamples(results: Sequence[Checked], domain: Path, every: bool) -> Iterator[str]:
     """Of each property the counterexample with the shortest trace; the others in a line each."""
     found = [(p, len(c.trace), i, c) for i, r in enumerate(results) for p, c in r.refuted()]

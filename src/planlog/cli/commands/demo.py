@@ -10,10 +10,10 @@ import click
 import numpy as np
 
 from planlog import domains
+from planlog.cli import options
 from planlog.cli.command import Command
 from planlog.cli.console import emit
 from planlog.cli.exit_codes import ExitCode
-from planlog.cli.options import seed_option
 from planlog.network.model_file import Model
 from planlog.network.settings import PRESETS
 from planlog.pddl.task import Domain, Task
@@ -49,7 +49,7 @@ MOST_STATES = 1_000_000
 
 
 @click.command("demo", cls=Command, help=HELP)
-@seed_option
+@options.seed
 def command(seed: int) -> int:
     emit("Planlog: the same rules solve the tasks of a domain, whatever their size\n")
     emit(ROW.format("domain", "rules", "task", "objects", "goals", "actions", "seconds", "plan"))

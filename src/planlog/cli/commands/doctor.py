@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 import planlog
+from planlog.cli import options
 from planlog.cli.command import Command
 from planlog.cli.console import emit, emit_json
 from planlog.cli.exit_codes import ExitCode
@@ -54,7 +55,7 @@ TINY_POLICY = "press(S) :- lit@ug(S)."
 
 
 @click.command("doctor", cls=Command, help=HELP)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.as_json
 def command(as_json: bool) -> int:
     core = _core()
     problem = core.pop("problem", None) or _self_test()

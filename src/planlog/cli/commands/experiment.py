@@ -14,11 +14,11 @@ from typing import Any
 import click
 
 from planlog import domains as shipped_domains
+from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
 from planlog.cli.formatting import duration, many
-from planlog.cli.options import COUNT, FILE, NATURAL, json_option
 from planlog.cli.progress import RunsProgress
 from planlog.cli.resolve import require
 from planlog.cli.signals import Signals
@@ -42,7 +42,7 @@ from planlog.experiment.records import Record, ResultsError, Status, read_record
 from planlog.experiment.runner import run
 from planlog.experiment.suite import Suite
 from planlog.experiment.worker_pool import Workers, local_workers
-from planlog.network.settings import preset
+from planlog.network.settings import PRESETS, preset
 from planlog.parallel import available_processors
 from planlog.pddl.task import Domain
 from planlog.statespace.labels import PAPER_STATES
@@ -70,68 +70,44 @@ unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM.
 """
 
 EXACT = "exact"
-LIMIT = click.FloatRange(min=0.1)
 
 
 @click.command("experiment", cls=Command, help=HELP)
-@click.option("-o", "--out", type=FILE, metavar="DIR", required=True, help="Folder for records.")
-@click.option("--tasks", type=FILE, metavar="DIR", help="IPC-style folder of domains and tasks.")
-@click.option("--generate", is_flag=True, help="Generated tasks (the default).")
-@click.option("--domains", metavar="NAMES", show_default="all", help="Domains.")
-@click.option(
-    "--splits", metavar="NAMES", show_default="easy,medium, or all of --tasks", help="Splits."
+@options.file("-o", "--out", metavar="DIR", help="Folder for records.", required=True)
+@options.file("--tasks", metavar="DIR", help="IPC-style folder of domains and tasks.")
+@options.flag("--generate", help="Generated tasks (the default).")
+@options.names("--domains", shipped_domains.names(), "Domains.", show_default="all")
+@options.names(
+    "--splits", shipped_domains.SPLITS, "Splits.", show_default="easy,medium, or all of --tasks"
 )
-@click.option("--count", type=COUNT, metavar="N", show_default="30", help="Tasks per split.")
-@click.option(
-    "--task-seed", type=NATURAL, metavar="N", default=0, help="Random seed of generated tasks."
-)
-@click.option(
-    "--seeds", type=COUNT, metavar="N", default=3, help="Number of seeds of rules and trainings."
-)
+@options.number("--count", "Tasks per split.", show_default="30")
+@options.number("--task-seed", "Random seed of generated tasks.", least=0, default=0)
+@options.number("--seeds", "Number of seeds of rules and trainings.", default=3)
 @click.option("--layers", metavar="LIST", default="1,2", help="Layers of the networks, or none.")
 @click.option("--widths", metavar="LIST", default="8,16", help="Widths of the networks.")
-@click.option("--settings", metavar="NAMES", default="paper,small", help="Training settings.")
-@click.option(
+@options.names("--settings", PRESETS, "Training settings.", default="paper,small")
+@options.names(
     "--planners",
-    metavar="NAMES",
+    (*PLANNERS, EXACT, "none"),
+    "Planners: lama-first, lama, lmcut, symk, scorpion, exact (Planlog's own), or none.",
     default="lama-first,exact",
-    help="Planners: lama-first, lama, lmcut, symk, scorpion, exact (Planlog's own), or none.",
 )
-@click.option("--shipped", is_flag=True, help="Runs of the shipped models too.")
-@click.option("--eliminate", is_flag=True, help="Runs with redundant actions eliminated too.")
-@click.option(
-    "--improve",
-    type=click.FloatRange(min=0.1),
-    metavar="SECONDS",
-    help="Runs of learned policies whose plans are improved for this time too.",
+@options.flag("--shipped", help="Runs of the shipped models too.")
+@options.flag("--eliminate", help="Runs with redundant actions eliminated too.")
+@options.seconds(
+    "--improve", "Runs of learned policies whose plans are improved for this time too.", least=0.1
 )
-@click.option("--improve-rules", is_flag=True, help="Improved runs of the rules too.")
-@click.option(
-    "--scorpion", type=FILE, metavar="FILE", envvar="SCORPION", help="Driver script of Scorpion."
-)
-@click.option(
-    "--time-limit", type=LIMIT, metavar="SECONDS", default=1800.0, help="Time limit of a run."
-)
-@click.option(
-    "--anytime-limit", type=LIMIT, metavar="SECONDS", help="Time limit of anytime planners."
-)
-@click.option(
-    "--training-limit", type=LIMIT, metavar="SECONDS", default=3600.0, help="Limit of a training."
-)
-@click.option(
-    "--memory-limit", type=COUNT, metavar="MB", default=8192, help="Memory limit of a run."
-)
-@click.option(
-    "--workers",
-    type=COUNT,
-    metavar="N",
-    show_default="number of processors",
-    help="Number of runs at a time.",
-)
+@options.flag("--improve-rules", help="Improved runs of the rules too.")
+@options.file("--scorpion", help="Driver script of Scorpion.", envvar="SCORPION")
+@options.seconds("--time-limit", "Time limit of a run.", least=0.1, default=1800.0)
+@options.seconds("--anytime-limit", "Time limit of anytime planners.", least=0.1)
+@options.seconds("--training-limit", "Time limit of a training.", least=0.1, default=3600.0)
+@options.number("--memory-limit", "Memory limit of a run.", metavar="MB", default=8192)
+@options.number("--workers", "Number of runs at a time.", show_default="number of processors")
 @click.option("--cluster", metavar="ADDRESS", help="Dask scheduler for the runs.")
-@click.option("--retry-failed", is_flag=True, help="Repetition of failed runs.")
-@click.option("--keep-plans", is_flag=True, help="Every plan in DIR/plans.")
-@json_option
+@options.flag("--retry-failed", help="Repetition of failed runs.")
+@options.flag("--keep-plans", help="Every plan in DIR/plans.")
+@options.as_json
 def command(
     out: Path,
     tasks: Path | None,

@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 
 from planlog import domains
+from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit
 from planlog.cli.formatting import plural
-from planlog.cli.options import COUNT, FILE, seed_option
 from planlog.domains import Size
 from planlog.errors import UnknownNameError
 
@@ -39,27 +39,17 @@ Exit codes: 0 done, 31 the folder cannot be written, 36 bad usage.
 """
 
 
-def _complete_domain(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
-    return [name for name in domains.names() if name.startswith(text)]
-
-
 @click.command(
     "generate",
     cls=Command,
     help=HELP,
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
-@click.argument("domain", metavar="DOMAIN", shell_complete=_complete_domain)
-@click.option("--out", type=FILE, metavar="DIR", required=True, help="Folder for the files.")
-@click.option("--split", metavar="NAME", help="Sizes: training, easy, medium or hard.")
-@click.option(
-    "--count",
-    type=COUNT,
-    metavar="N",
-    show_default="1, or the number of tasks of the split in the IPC",
-    help="Number of tasks.",
-)
-@seed_option
+@click.argument("domain", metavar="DOMAIN", shell_complete=options.completes(domains.names()))
+@options.file("--out", metavar="DIR", help="Folder for the files.", required=True)
+@options.names("--split", domains.SPLITS, "Sizes: training, easy, medium or hard.", metavar="NAME")
+@options.number("--count", "Number of tasks.", show_default="1, or that of the split in the IPC")
+@options.seed
 @click.pass_context
 def command(
     context: click.Context,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import click
 
 from planlog.api.file_kinds import FileKind, expect
+from planlog.api.resolve import read_model
+from planlog.cli import options
 from planlog.cli.command import Command
 from planlog.cli.console import emit, emit_json
-from planlog.cli.formatting import many
-from planlog.cli.options import FILE, json_option
-from planlog.network.model_file import Model
+from planlog.cli.formatting import plural
 
 HELP = """Show the contents of a model file: rules, settings, weights and training.
 
@@ -25,94 +26,87 @@ Examples:
 Exit codes: 0 done, 31 bad input, 36 bad usage.
 """
 
-# What is shown of long lists; --json has all of everything.
+# Items shown of long lists; --json has all of them.
 MOST_ITEMS = 6
+WIDTH = 100
 
 
 @click.command("info", cls=Command, help=HELP)
-@click.argument("file", metavar="MODEL", type=FILE)
-@json_option
+@click.argument("file", metavar="MODEL", type=options.FILE)
+@options.as_json
 def command(file: Path, as_json: bool) -> None:
     expect(file, FileKind.MODEL, "MODEL")
-    model = Model.read(file)
-    size = file.stat().st_size
-    if as_json:
-        emit_json({"outcome": "done", "file": str(file), **_facts(model, size)})
-    else:
-        emit(_printable("\n".join(_text(model, size))))
-
-
-def _facts(model: Model, size: int) -> dict[str, Any]:
-    """The description, with the size of what it describes."""
-    numbers = sum(weight.size for weight in model.weights.values())
-    weights = {"matrices": len(model.weights), "numbers": numbers}
-    return {"bytes": size, "weights": weights, **model.describe()}
-
-
-def _text(model: Model, size: int) -> Iterator[str]:
-    facts = _facts(model, size)
-    matrices = many(facts["weights"]["matrices"], "matrix").replace("matrixs", "matrices")
-    network = {**facts["template"], **facts["network"]}
-    if network["score_width"] is None:
-        network["score_width"] = network["width"]
-    overview = {
-        "domain": model.domain,
-        "signature": model.signature_hash,
-        "weights": f"{matrices}, {many(facts['weights']['numbers'], 'number')}",
-        "file": f"{many(size, 'byte')}, format {facts['format']}",
-        "made with": ", ".join(f"{name} {version}" for name, version in model.versions.items()),
+    model = read_model(file)
+    weights = {
+        "matrices": len(model.weights),
+        "numbers": sum(weight.size for weight in model.weights.values()),
     }
-    yield from _rows(overview, "")
-    yield from ("", "network", *_rows(network, "  "))
-    if model.training:
-        training = dict(model.training)
+    facts = {"bytes": file.stat().st_size, "weights": weights, **model.describe()}
+    if as_json:
+        emit_json({"outcome": "done", "file": str(file), **facts})
+    else:
+        emit(_printable("\n".join(_text(facts))))
+
+
+def _text(facts: Mapping[str, Any]) -> Iterator[str]:
+    weights, network, training = facts["weights"], facts["network"], facts["training"]
+    messages = "base and derived" if facts["template"]["derived_messages"] else "base"
+    overview = {
+        "domain": facts["domain"],
+        "network": f"{plural(facts['template']['layers'], 'layer')}, width {network['width']}, "
+        f"{network['aggregation']} of messages along {messages} predicates",
+        "activations": f"{network['message_activation']} of messages, "
+        f"{network['atom_activation']} of atoms, {network['score_activation']} of scores",
+        "weights": f"{weights['numbers']:,} numbers in {weights['matrices']:,} matrices",
+        "file": f"{facts['bytes']:,} bytes, format {facts['format']}",
+        "made with": ", ".join(f"{name} {version}" for name, version in facts["versions"].items()),
+        "signature": facts["signature_hash"],
+    }
+    yield from _rows(overview)
+    if training:
         if isinstance(training.get("ensemble"), list):
-            training["ensemble"] = len(training["ensemble"])
+            training = {**training, "ensemble": plural(len(training["ensemble"]), "network")}
         yield from ("", "training", *_rows(training, "  "))
     yield from ("", "rules")
-    rules = "none: all applicable actions" if model.rules is None else model.rules
+    rules = "none: all applicable actions" if facts["rules"] is None else facts["rules"]
     yield from (f"  {line}".rstrip() for line in rules.strip("\n").splitlines())
 
 
-def _rows(values: Mapping[str, Any], indent: str) -> Iterator[str]:
-    """A line for each value, and more for those that hold others."""
-    width = max((len(key) for key, value in values.items() if not _is_nested(value)), default=0)
+def _rows(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+    """Name each value; a list of objects has a row for each of them."""
+    width = len(indent) + max(map(len, values), default=0) + 2
     for key, value in values.items():
-        name = key.replace("_", " ")
-        if not _is_nested(value):
-            yield f"{indent}{name:<{width}}  {_plain(value)}".rstrip()
-        elif isinstance(value, dict):
-            yield f"{indent}{name}"
-            yield from _rows(value, indent + "  ")
-        else:
-            yield f"{indent}{name}"
-            for item in _shortened(value):
-                if isinstance(item, dict) and not any(map(_is_nested, item.values())):
-                    item = ", ".join(f"{k.replace('_', ' ')} {_plain(v)}" for k, v in item.items())
-                yield f"{indent}  {_plain(item)}"
-
-
-def _is_nested(value: Any) -> bool:
-    """Whether it needs lines of its own: an object with entries, or a list with such or lists."""
-    if isinstance(value, list):
-        return any(isinstance(item, (dict, list)) for item in value)
-    return isinstance(value, dict) and bool(value)
+        is_table = isinstance(value, list) and any(isinstance(item, dict) for item in value)
+        heading = indent + key.replace("_", " ")
+        for item in _shortened(value) if is_table else [value]:
+            text = f"{heading:<{width}}{_plain(item)}"
+            yield textwrap.fill(text, WIDTH, subsequent_indent=" " * width, break_on_hyphens=False)
+            heading = ""
 
 
 def _plain(value: Any) -> str:
     if value is None or value == {} or value == []:
         return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.5g}"
-    if isinstance(value, list):
-        return ", ".join(map(_plain, _shortened(value)))
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:.5g}"
+        case list():
+            return ", ".join(map(_plain, _shortened(value)))
+        case dict():
+            items = ((key.replace("_", " "), item) for key, item in value.items())
+            return ", ".join(
+                f"{key} ({_plain(item)})" if isinstance(item, dict) else f"{key} {_plain(item)}"
+                for key, item in items
+            )
     return str(value)
 
 
 def _shortened(values: list[Any]) -> list[Any]:
-    """Of a long list the beginning and the end."""
+    """Return the beginning and the end of a long list."""
     if len(values) <= MOST_ITEMS:
         return values
     half = MOST_ITEMS // 2
@@ -120,7 +114,7 @@ def _shortened(values: list[Any]) -> list[Any]:
 
 
 def _printable(text: str) -> str:
-    """Without characters by which a file could play tricks on a terminal."""
+    """Replace characters by which a file could play tricks on a terminal."""
     return "".join(
         c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
     )

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, say
 from planlog.cli.formatting import many
-from planlog.cli.options import FILE
 from planlog.files import write_atomically
 from planlog.report import FORMATS, MissingMatplotlibError, report
 
@@ -36,15 +36,11 @@ Exit codes: 0 done, 31 no records or unreadable ones, 36 bad usage.
 
 
 @click.command("report", cls=Command, help=HELP)
-@click.argument("results", metavar="RESULTS", type=FILE)
-@click.option(
-    "--out", type=FILE, metavar="DIR", show_default="RESULTS/report", help="Folder for the files."
-)
-@click.option(
-    "--format", "formats", metavar="LIST", show_default="all", help="Formats, such as md,pdf."
-)
-def command(results: Path, out: Path | None, formats: str | None) -> None:
-    chosen = FORMATS if formats is None else tuple(word.strip() for word in formats.split(","))
+@click.argument("results", metavar="RESULTS", type=options.FILE)
+@options.file("--out", metavar="DIR", help="Folder for the files.", show_default="RESULTS/report")
+@options.names("--format", FORMATS, "Formats, such as md,pdf.", metavar="LIST", show_default="all")
+def command(results: Path, out: Path | None, format: str | None) -> None:
+    chosen = FORMATS if format is None else tuple(word.strip() for word in format.split(","))
     for name in chosen:
         if name not in FORMATS:
             raise BadUsage(f"--format: expected some of {','.join(FORMATS)}, got '{name}'")

@@ -8,44 +8,30 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
-from planlog.api.resolve import split_files
+from planlog.api.solve import improve as improve_plan
+from planlog.api.solve import solve
+from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit_json, say
 from planlog.cli.formatting import as_number
 from planlog.cli.limits import limit_memory, megabytes, remaining
-from planlog.cli.options import (
-    COUNT,
-    FILE,
-    NATURAL,
-    SECONDS,
-    json_option,
-    memory_limit_option,
-    policy_option,
-    seed_option,
-    time_limit_option,
-)
 from planlog.cli.plan_files import PlanManager, delete_numbered_files, exit_code, summarise
 from planlog.cli.progress import ExecutionProgress, ImproveProgress, Trace
-from planlog.cli.resolve import check_writable, read_domain, read_policy, read_tasks
+from planlog.cli.resolve import check_writable, find_one_task, read_domain, read_policy, read_tasks
 from planlog.cli.signals import Signals
-from planlog.pddl.task import Task
-from planlog.policy.execution import Outcome, PlanResult, execute
-from planlog.policy.policy import Policy
-from planlog.search.action_elimination import eliminate_redundant_actions
-from planlog.search.improve import first_plan
-from planlog.search.improve import improve as improve_plan
+from planlog.policy.execution import Outcome, PlanResult
 
 HELP = """Solve a task with a policy and print the plan.
 
 Without a DOMAIN, `domain.pddl` is looked for beside the task and in the folders above it.
 
-The policy is the model of --model, or the rules of --policy, or else the rules and the model
-that Planlog ships for the domain's name, or else all applicable actions. A model takes the
-action with the highest score; rules alone choose a derived action at random.
+The policy is the model of --model, or the rules of --policy (which may stand before the task
+without its option), or else the rules and the model that Planlog ships for the domain's name,
+or else all applicable actions. A model takes the action with the highest score; rules alone
+choose a derived action at random.
 
-The plan goes to the standard output, or to --plan-file, which is never seen unfinished.
+The plan goes to the standard output, or to --plan-file, which appears only when it is complete.
 With --improve the first plan is followed by better ones, each validated; with --plan-file
 they are FILE.1, FILE.2, … The last is the best. Ctrl-C ends the search and keeps it.
 
@@ -64,41 +50,31 @@ plan.
 
 
 @click.command("solve", cls=Command, help=HELP)
-@click.argument("files", metavar="[DOMAIN] TASK", type=FILE, nargs=-1, required=True)
-@policy_option
-@click.option("--model", type=FILE, metavar="FILE", help="Model file of a learned policy.")
-@click.option("--no-model", is_flag=True, help="Rules alone, without the scores of a model.")
+@options.files("[DOMAIN] [POLICY] TASK")
+@options.policy
+@options.file("--model", help="Model file of a learned policy.")
+@options.flag("--no-model", help="Rules alone, without the scores of a model.")
 @click.option(
     "--sample",
     type=float,
     metavar="TEMPERATURE",
     help="Softmax temperature of sampled actions, instead of the best action.",
 )
-@seed_option
-@click.option("--no-eliminate", is_flag=True, help="No elimination of redundant actions.")
-@click.option(
-    "--improve", type=SECONDS, metavar="SECONDS", help="Time for the search for better plans."
+@options.seed
+@options.flag("--no-eliminate", help="No elimination of redundant actions.")
+@options.seconds("--improve", "Time for the search for better plans.")
+@options.number("--expansions", "Expansions of the search for better plans.", least=0)
+@options.number(
+    "--threads", "Threads of the search for better plans.", show_default="number of processors"
 )
-@click.option(
-    "--expansions", type=NATURAL, metavar="N", help="Expansions of the search for better plans."
-)
-@click.option(
-    "--threads",
-    type=COUNT,
-    metavar="N",
-    show_default="number of processors",
-    help="Threads of the search for better plans.",
-)
-@click.option("--plan-file", type=FILE, metavar="FILE", help="File for the plan.")
-@time_limit_option
-@memory_limit_option
-@click.option("--max-steps", type=NATURAL, metavar="N", help="Maximum number of actions.")
-@click.option(
-    "--avoid-revisits", is_flag=True, help="Depth-first search that enters no state twice."
-)
-@click.option("--validate", is_flag=True, help="Validation of the plan, as by planlog validate.")
-@json_option
-@click.option("-v", "--verbose", is_flag=True, help="Trace of the actions derived at each step.")
+@options.file("--plan-file", help="File for the plan.")
+@options.time_limit
+@options.memory_limit
+@options.number("--max-steps", "Maximum number of actions.", least=0)
+@options.flag("--avoid-revisits", help="Depth-first search that enters no state twice.")
+@options.flag("--validate", help="Validation of the plan, as by planlog validate.")
+@options.as_json
+@options.flag("-v", "--verbose", help="Trace of the actions derived at each step.")
 def command(
     files: tuple[Path, ...],
     policy: str | None,
@@ -121,11 +97,21 @@ def command(
 ) -> int:
     start = time.monotonic()
     improving = improve is not None or expansions is not None
-    _check_options(policy, model, no_model, sample, threads, improving, plan_file)
-    domain_file, task_file = _one_task(files)
+    if plan_file is not None:
+        check_writable(plan_file, "--plan-file")
+        if improving and plan_file.exists() and not plan_file.is_file():
+            raise BadUsage(f"--plan-file: {plan_file} cannot hold several plans")
+    domain_file, task_file, policy = find_one_task(files, policy)
+    if model is not None and policy is not None:
+        raise BadUsage("--model has rules of its own: give --policy or --model, not both")
+    if sample is not None and not sample > 0:
+        raise BadUsage("--sample: the temperature must be positive")
+    if sample is not None and (no_model or policy is not None):
+        raise BadUsage("--sample needs a model: rules alone give no scores")
+    if threads is not None and not improving:
+        raise BadUsage("--threads is for --improve or --expansions")
     result: PlanResult | None = None
     progress = Trace() if verbose else ExecutionProgress()
-    rng = np.random.default_rng(seed)
     with Signals() as signals:
         plans = PlanManager(domain_file, task_file, plan_file, start, signals, quiet=as_json)
         with limit_memory(memory_limit):
@@ -133,19 +119,19 @@ def command(
                 choice = read_policy(read_domain(domain_file), policy, model, not no_model, sample)
                 (task,) = read_tasks(choice.policy, [task_file], choice.shipped)
 
-                def run(policy: Policy) -> PlanResult:
-                    return execute(
-                        policy,
-                        task,
-                        rng=rng,
-                        max_steps=max_steps,
-                        time_limit=remaining(time_limit, start),
-                        memory_limit=megabytes(memory_limit),
-                        avoid_revisits=avoid_revisits,
-                        observer=progress.observer,
-                    )
-
-                result = first_plan(choice.policy, run) if improving else run(choice.policy)
+                # The search for better plans eliminates redundant actions itself.
+                result = solve(
+                    task,
+                    choice.policy,
+                    rules_first=improving,
+                    seed=seed,
+                    eliminate=not (improving or no_eliminate),
+                    max_steps=max_steps,
+                    time_limit=remaining(time_limit, start),
+                    memory_limit=megabytes(memory_limit),
+                    avoid_revisits=avoid_revisits,
+                    observer=progress.observer,
+                )
             # From here on a signal is only recorded: a plan that was found gets reported.
             if result is None:
                 say("planlog: interrupted before the first step")
@@ -155,17 +141,14 @@ def command(
             if result.solved:
                 if improving and plan_file is not None:
                     delete_numbered_files(plan_file)
-                # The search eliminates redundant actions itself.
-                raw = improving or no_eliminate
-                first = result if raw else _without_redundant_actions(task, result, signals)
-                if plans.add(first, validate=validate) and improving:
+                if plans.add(result, validate=validate) and improving:
                     limit = _least(improve, remaining(time_limit, start))
                     with ImproveProgress(limit, quiet=as_json) as bar, signals.until_interrupted():
                         signals.check()
                         try:
                             for better in improve_plan(
-                                choice.policy,
                                 task,
+                                choice.policy,
                                 result,
                                 seed=seed,
                                 threads=threads,
@@ -189,45 +172,6 @@ def command(
             file = f", plan in {plans.file}" if plan_file else ""
             say(f"best: cost {as_number(best.cost)} after {seconds:.2f} s{file}")
         return exit_code(best, signals, plans.valid)
-
-
-def _check_options(
-    policy: str | None,
-    model: Path | None,
-    no_model: bool,
-    sample: float | None,
-    threads: int | None,
-    improving: bool,
-    plan_file: Path | None,
-) -> None:
-    if model is not None and policy is not None:
-        raise BadUsage("--model has rules of its own: give --policy or --model, not both")
-    if sample is not None and not sample > 0:
-        raise BadUsage("--sample: the temperature must be positive")
-    if sample is not None and (no_model or policy is not None):
-        raise BadUsage("--sample needs a model: rules alone give no scores")
-    if threads is not None and not improving:
-        raise BadUsage("--threads is for --improve or --expansions")
-    if plan_file is not None:
-        check_writable(plan_file, "--plan-file")
-        if improving and plan_file.exists() and not plan_file.is_file():
-            raise BadUsage(f"--plan-file: {plan_file} cannot hold several plans")
-
-
-def _one_task(files: tuple[Path, ...]) -> tuple[Path, Path]:
-    if len(files) > 2:
-        raise BadUsage(f"expected [DOMAIN] TASK, got {len(files)} files")
-    domain_file, tasks = split_files(files)
-    if len(tasks) > 1:
-        raise BadUsage(f"expected one task, got {len(tasks)}: {tasks[0]}, {tasks[1]}, …")
-    return domain_file, tasks[0]
-
-
-def _without_redundant_actions(task: Task, result: PlanResult, signals: Signals) -> PlanResult:
-    """Eliminate redundant actions; a signal meanwhile leaves the plan as it is."""
-    with signals.until_interrupted():
-        return eliminate_redundant_actions(task, result)
-    return result
 
 
 def _least(*limits: float | None) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 from collections.abc import Mapping
@@ -11,28 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import planlog
-from planlog.api.resolve import split_files
+from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
 from planlog.cli.formatting import many, percent
 from planlog.cli.limits import memory_errors
-from planlog.cli.options import (
-    COUNT,
-    FILE,
-    NATURAL,
-    SECONDS,
-    json_option,
-    one_of,
-    policy_option,
-    seed_option,
-)
 from planlog.cli.progress import TrainingProgress
-from planlog.cli.resolve import check_writable, read_domain, read_rules, read_tasks, require
+from planlog.cli.resolve import (
+    check_writable,
+    find_inputs,
+    read_domain,
+    read_rules,
+    read_tasks,
+    require,
+)
 from planlog.cli.signals import Signals
 from planlog.errors import NothingToLearnError
-from planlog.learning.checkpoint import Checkpoint
 from planlog.network.model_file import Model
 from planlog.network.settings import (
     PRESETS,
@@ -43,22 +37,24 @@ from planlog.network.settings import (
     Schedule,
     SelectBy,
     preset,
+    setting_names,
 )
-from planlog.policy.policy import Policy
 
 if TYPE_CHECKING:
+    from planlog.learning.checkpoint import Checkpoint
     from planlog.learning.learn import Learned
 
 HELP = """Train a network to rank the actions that a policy derives, and save it as a model file.
 
-The states of all tasks with a small state space are labelled with their optimal actions; the
-network, which is built from the domain and the rules, learns to score these higher than the
-others. Then search with the learned policy labels states of the larger tasks, and the network
-learns from both, for a number of rounds.
+States of tasks with a small state space are labelled with their optimal actions. The network,
+which is built from the domain and the rules, learns to score these actions higher than others.
+Then, for a number of iterations, search with the learned policy labels states of larger tasks,
+and the network is trained on all labels.
 
 TASK is a PDDL file, a folder or a glob pattern. Without a DOMAIN, `domain.pddl` is looked for
-beside the first task and in the folders above it. Ctrl-C and --time-limit write the best model
-so far; --resume continues the training.
+beside the first task and in the folders above it. POLICY may stand before the tasks without
+its option. Ctrl-C and --time-limit write the best model so far; --resume continues the
+training.
 
 Examples:
 
@@ -75,13 +71,16 @@ CURVES = (".png", ".pdf", ".svg")
 
 
 def _complete_settings(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
-    return [name for name in PRESETS if name.startswith(text)]
+    """Complete the name of a preset or, after `+`, of a setting."""
+    before, plus, last = text.rpartition("+")
+    words = [f"{name}=" for name in setting_names()] if plus else PRESETS
+    return [before + plus + word for word in words if word.startswith(last)]
 
 
 @click.command("train", cls=Command, help=HELP)
-@click.argument("files", metavar="[DOMAIN] TASK...", type=FILE, nargs=-1, required=True)
-@click.option("-o", "--out", type=FILE, metavar="FILE", required=True, help="Model file.")
-@policy_option
+@options.files("[DOMAIN] [POLICY] TASK...")
+@options.file("-o", "--out", help="Model file.", required=True)
+@options.policy
 @click.option(
     "--settings",
     metavar="NAME",
@@ -90,92 +89,53 @@ def _complete_settings(context: click.Context, parameter: click.Parameter, text:
     help="Preset: default, small (small tasks only, takes seconds) or paper. Other values "
     "follow it: default+epochs=40+weight_decay=0.1.",
 )
-@click.option(
-    "--layers",
-    type=click.IntRange(0, 100),
-    metavar="L",
-    show_default="1",
-    help="Number of message-passing layers.",
-)
+@options.layers
 @click.option(
     "--derived-messages/--no-derived-messages",
     default=None,
     help="Messages along derived predicates too, or not.",
 )
-@click.option(
-    "--width", type=COUNT, metavar="H", show_default="16", help="Dimension of embeddings."
+@options.number("--width", "Dimension of embeddings.", metavar="H", show_default="16")
+@options.one_of("--aggregation", Aggregation, "Aggregation of messages.", show_default="max")
+@options.one_of(
+    "--activation", Activation, "Activation of messages and atoms.", show_default="tanh"
 )
-@click.option(
-    "--aggregation", type=one_of(Aggregation), show_default="max", help="Aggregation of messages."
-)
-@click.option(
-    "--activation",
-    type=one_of(Activation),
-    show_default="tanh",
-    help="Activation of messages and atoms.",
-)
-@click.option(
+@options.one_of(
     "--loss",
-    type=one_of(Loss),
-    help="Training loss: binary cross-entropy, or listwise softmax over the actions of a state.",
+    Loss,
+    "Training loss: binary cross-entropy, or listwise softmax over the actions of a state.",
 )
-@click.option("--epochs", type=COUNT, metavar="N", help="Number of passes over the data.")
-@click.option("--batch", type=COUNT, metavar="N", help="Distinct choice sets per update.")
+@options.number("--epochs", "Number of passes over the data.")
+@options.number("--batch", "Distinct choice sets per update.")
 @click.option("--learning-rate", type=float, metavar="X", help="Initial learning rate.")
-@click.option("--schedule", type=one_of(Schedule), help="Schedule of the learning rate.")
-@click.option(
+@options.one_of("--schedule", Schedule, "Schedule of the learning rate.")
+@options.one_of(
     "--select-by",
-    type=one_of(SelectBy),
-    help="Checkpoint to keep: lowest loss, or highest F1 score on the training data.",
+    SelectBy,
+    "Checkpoint to keep: lowest loss, or highest F1 score on the training data.",
 )
-@click.option(
+@options.number(
     "--limit",
-    type=click.IntRange(min=2),
-    metavar="N",
+    "Bound on the states of a task: only smaller state spaces are expanded.",
+    least=2,
     show_default="10000",
-    help="Bound on the states of a task: only smaller state spaces are expanded.",
 )
-@click.option(
-    "--max-tasks",
-    type=COUNT,
-    metavar="N",
-    show_default="25",
-    help="Maximum number of tasks to expand.",
-)
-@click.option(
-    "--max-states", type=COUNT, metavar="N", help="Maximum number of labelled states of these."
-)
-@click.option(
+@options.number("--max-tasks", "Maximum number of tasks to expand.", show_default="25")
+@options.number("--max-states", "Maximum number of labelled states of these tasks.")
+@options.number(
     "--iterations",
-    type=click.IntRange(0, 100),
-    metavar="N",
-    help="Iterations of search in larger tasks, each followed by training.",
+    "Iterations of search in larger tasks, each followed by training.",
+    least=0,
+    most=100,
 )
-@click.option(
-    "--states-per-iteration", type=COUNT, metavar="N", help="States that search labels in each."
-)
-@click.option(
-    "--expansions-per-step",
-    type=NATURAL,
-    metavar="N",
-    help="Expansions of the search per step of a plan.",
-)
-@click.option(
-    "--ensemble-size",
-    type=click.IntRange(1, 100),
-    metavar="N",
-    help="Number of networks whose scores are added.",
-)
-@seed_option
-@click.option(
-    "--time-limit",
-    type=SECONDS,
-    metavar="SECONDS",
-    help="Time limit; the best model so far is written.",
-)
-@click.option("--resume", is_flag=True, help="Training from the checkpoint beside the model file.")
-@click.option("--curve", type=FILE, metavar="FILE", help="Learning curve (PNG, PDF or SVG).")
-@json_option
+@options.number("--states-per-iteration", "States that search labels in each iteration.")
+@options.number("--expansions-per-step", "Expansions of the search per step of a plan.", least=0)
+@options.number("--ensemble-size", "Number of networks whose scores are added.", most=100)
+@options.seed
+@options.seconds("--time-limit", "Time limit; the best model so far is written.")
+@options.flag("--resume", help="Training from the checkpoint beside the model file.")
+@options.file("--curve", help="Learning curve (PNG, PDF or SVG).")
+@options.as_json
 def command(
     files: tuple[Path, ...],
     out: Path,
@@ -186,13 +146,14 @@ def command(
     resume: bool,
     curve: Path | None,
     as_json: bool,
-    **options: Any,  # the fields of LearningSettings that are given
+    **values: Any,  # the fields of LearningSettings that are given
 ) -> int:
     start = time.monotonic()
-    chosen = _settings(settings, options)
+    chosen = _settings(settings, values)
     _check_outputs(out, curve)
-    domain_file, task_files = split_files(files)
+    domain_file, task_files, policy = find_inputs(files, policy)
     # Torch, which learning imports, is an extra.
+    from planlog.api.learn import checkpoint_of, write
     from planlog.learning.learn import learn
 
     learned: Learned | None = None
@@ -200,7 +161,7 @@ def command(
         with signals.until_interrupted():
             choice = read_rules(read_domain(domain_file), policy)
             tasks = read_tasks(choice.policy, task_files)
-            checkpoint = _checkpoint(out, domain_file, task_files, choice.policy, chosen, seed)
+            checkpoint = checkpoint_of(out, choice.policy, tasks, chosen, seed, say)
             begun = _resume(checkpoint, resume)
             try:
                 with TrainingProgress() as progress:
@@ -224,11 +185,7 @@ def command(
             reason = "out of time" if signals.out_of_time else "interrupted"
             say(f"planlog: {reason} before the first epoch: nothing is written")
             return signals.exit_code
-        learned.model.write(out)
-        if not learned.interrupted:
-            checkpoint.remove()
-        elif learned.checkpoint:  # there is none yet in the middle of the first epoch
-            checkpoint.write(learned.checkpoint)
+        write(learned, out, checkpoint)
         if curve is not None:
             _draw(learned.model, curve)
         seconds = time.monotonic() - start
@@ -262,26 +219,6 @@ def _check_outputs(out: Path, curve: Path | None) -> None:
         require("matplotlib", "report", "--curve")
 
 
-def _checkpoint(
-    out: Path,
-    domain_file: Path,
-    task_files: list[Path],
-    rules: Policy,
-    settings: LearningSettings,
-    seed: int,
-) -> Checkpoint:
-    """Return the checkpoint beside the model file, which only the same training may resume."""
-    made_for = {
-        "domain": _hash(domain_file),
-        "rules": rules.text,
-        "tasks": _hash(*task_files),
-        "settings": str(settings),
-        "seed": str(seed),
-        "version of Planlog": planlog.__version__,
-    }
-    return Checkpoint(out, made_for, on_failure=say)
-
-
 def _resume(checkpoint: Checkpoint, resume: bool) -> Mapping[str, Any] | None:
     """Read the checkpoint if it is to be resumed, and say what happens to it otherwise."""
     begun = checkpoint.read() if resume else None
@@ -292,25 +229,18 @@ def _resume(checkpoint: Checkpoint, resume: bool) -> Mapping[str, Any] | None:
     return begun
 
 
-def _settings(name: str, options: dict[str, Any]) -> LearningSettings:
+def _settings(name: str, values: dict[str, Any]) -> LearningSettings:
     """Return the settings of this name with the values of the given options."""
-    given = {key: value for key, value in options.items() if value is not None}
+    given = {key: value for key, value in values.items() if value is not None}
     rate = given.get("learning_rate", 1)
     if not (rate > 0 and math.isfinite(rate)):
         raise BadUsage("--learning-rate: must be a positive number")
-    enums = {"aggregation": Aggregation, "loss": Loss, "schedule": Schedule, "select_by": SelectBy}
-    given |= {key: kind(given[key]) for key, kind in enums.items() if key in given}
     if "activation" in given:
-        activation = Activation(given.pop("activation"))
-        given |= {"message_activation": activation, "atom_activation": activation}
+        given["message_activation"] = given["atom_activation"] = given.pop("activation")
     try:
         return preset(name).changed(**given)
     except ValueError as error:
         raise BadUsage(f"--settings: {error}") from None
-
-
-def _hash(*files: Path) -> str:
-    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def _summary(learned: Learned, out: Path, seconds: float) -> str:

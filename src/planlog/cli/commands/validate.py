@@ -10,11 +10,11 @@ import click
 
 from planlog.api.file_kinds import FileKind, expect
 from planlog.api.resolve import split_files
+from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
 from planlog.cli.formatting import as_number, plural
-from planlog.cli.options import FILE, json_option
 from planlog.validation import Report, validate, validate_files
 
 HELP = """Validate a plan step by step, and name the first step and literal that fail.
@@ -33,9 +33,9 @@ Exit codes: 0 valid, 1 not valid, 31 bad input, 34 unsupported PDDL, 36 bad usag
 
 
 @click.command("validate", cls=Command, help=HELP)
-@click.argument("files", metavar="[DOMAIN] TASK PLAN", type=FILE, nargs=-1, required=True)
-@click.option("--prefix", is_flag=True, help="A plan that need not reach the goal.")
-@json_option
+@options.files("[DOMAIN] TASK PLAN")
+@options.flag("--prefix", help="A plan that need not reach the goal.")
+@options.as_json
 def command(files: tuple[Path, ...], prefix: bool, as_json: bool) -> int:
     if len(files) not in (2, 3):
         raise BadUsage(f"expected [DOMAIN] TASK PLAN, got {len(files)} files")

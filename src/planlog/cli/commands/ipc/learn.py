@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from planlog.api.resolve import split_files
+from planlog.cli import options
 from planlog.cli.command import Command
 from planlog.cli.console import emit, say
 from planlog.cli.exit_codes import ExitCode
 from planlog.cli.formatting import as_number, many, plural
 from planlog.cli.limits import limit_memory, memory_errors
-from planlog.cli.options import (
-    COUNT,
-    FILE,
-    memory_limit_option,
-    policy_option,
-    seed_option,
-    time_limit_option,
-)
 from planlog.cli.plan_files import delete_numbered_files, numbered_file
 from planlog.cli.progress import TrainingProgress
-from planlog.cli.resolve import check_writable, read_domain, read_rules, read_tasks, require
+from planlog.cli.resolve import (
+    check_writable,
+    find_inputs,
+    read_domain,
+    read_rules,
+    read_tasks,
+    require,
+)
 from planlog.cli.signals import Signals
 from planlog.errors import NothingToLearnError, RuleError
 from planlog.network.model_file import Model
@@ -75,19 +74,15 @@ SECONDS_LEFT = 5.0
 
 
 @click.command("learn", cls=Command, help=HELP)
-@click.argument("dk", metavar="DK", type=FILE)
-@click.argument("files", metavar="[DOMAIN] TASK...", type=FILE, nargs=-1, required=True)
-@policy_option
-@click.option(
-    "--trainings",
-    type=COUNT,
-    metavar="N",
-    default=4,
-    help="Number of networks to train, with 1 and 2 layers in turn.",
+@click.argument("dk", metavar="DK", type=options.FILE)
+@options.files("[DOMAIN] [POLICY] TASK...")
+@options.policy
+@options.number(
+    "--trainings", "Number of networks to train, with 1 and 2 layers in turn.", default=4
 )
-@time_limit_option
-@memory_limit_option
-@seed_option
+@options.time_limit
+@options.memory_limit
+@options.seed
 def command(
     dk: Path,
     files: tuple[Path, ...],
@@ -99,7 +94,7 @@ def command(
 ) -> int:
     check_writable(dk, "DK")
     require("torch", "train", "learning")
-    domain_file, task_files = split_files(files)
+    domain_file, task_files, policy = find_inputs(files, policy)
     out_of_memory = False
     with Signals(time_limit) as signals:
         knowledge = Knowledge(dk, signals)

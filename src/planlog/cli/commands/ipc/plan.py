@@ -12,11 +12,12 @@ from pathlib import Path
 import click
 import numpy as np
 
+from planlog.api.resolve import read_model, split_files
+from planlog.cli import options
 from planlog.cli.command import Command
 from planlog.cli.console import say
 from planlog.cli.exit_codes import ExitCode
 from planlog.cli.limits import limit_memory, megabytes, remaining
-from planlog.cli.options import FILE, memory_limit_option, seed_option, time_limit_option
 from planlog.cli.plan_files import (
     PlanManager,
     delete_numbered_files,
@@ -26,7 +27,6 @@ from planlog.cli.plan_files import (
 )
 from planlog.cli.resolve import check_writable, read_domain, read_tasks
 from planlog.cli.signals import Signals
-from planlog.network.model_file import Model
 from planlog.policy.execution import Outcome, PlanResult, execute
 from planlog.policy.policy import Policy
 from planlog.search.action_elimination import eliminate_redundant_actions
@@ -63,14 +63,14 @@ _LIMITS = (Outcome.TIME_LIMIT, Outcome.MEMORY_LIMIT, Outcome.INTERRUPTED)
 
 
 @click.command("plan", cls=Command, help=HELP)
-@click.argument("dk", metavar="DK", type=FILE)
-@click.argument("domain_file", metavar="DOMAIN", type=FILE)
-@click.argument("task_file", metavar="TASK", type=FILE)
-@click.argument("plan_file", metavar="PLAN", type=FILE)
-@click.option("--anytime", is_flag=True, help="Search for better plans until a limit or a signal.")
-@time_limit_option
-@memory_limit_option
-@seed_option
+@click.argument("dk", metavar="DK", type=options.FILE)
+@click.argument("domain_file", metavar="DOMAIN", type=options.FILE)
+@click.argument("task_file", metavar="TASK", type=options.FILE)
+@click.argument("plan_file", metavar="PLAN", type=options.FILE)
+@options.flag("--anytime", help="Search for better plans until a limit or a signal.")
+@options.time_limit
+@options.memory_limit
+@options.seed
 def command(
     dk: Path,
     domain_file: Path,
@@ -83,6 +83,7 @@ def command(
 ) -> int:
     start = time.monotonic()
     check_writable(plan_file, "PLAN")
+    domain_file, (task_file,) = split_files([domain_file, task_file])
     result: PlanResult | None = None
     rngs = (np.random.default_rng(seed + i) for i in count())
     with Signals(time_limit) as signals:
@@ -102,7 +103,7 @@ def command(
 
         with signals.until_interrupted(), limit_memory(memory_limit):
             signals.check()
-            learned = Model.read(_newest(dk)).policy(read_domain(domain_file))
+            learned = read_model(_newest(dk)).policy(read_domain(domain_file))
             (task,) = read_tasks(learned.rules, [task_file])
             delete_numbered_files(plan_file)
             for result, name in _results(list(_strategies(learned)), run):

@@ -1,4 +1,4 @@
-"""Domains for the tests of `planlog ipc`, and the command as a process of its own."""
+"""The command as a process of its own, and domains for the tests of `planlog ipc`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from planlog.cli.plan_files import numbered_files
 from planlog.network.model_file import Model
@@ -40,10 +41,10 @@ Run = Callable[..., tuple[int, str, str]]
 
 @contextmanager
 def process(*arguments: str | Path | int, before: str = "") -> Iterator[subprocess.Popen[str]]:
-    """`planlog ipc` as a process of its own, which first does something else."""
+    """Start `planlog` in a process that runs some code `before`, and kill it at the end."""
     program = f"import sys, planlog.cli\n{before}\nsys.exit(planlog.cli.main())"
     started = subprocess.Popen(
-        [sys.executable, "-c", program, "ipc", *map(str, arguments)],
+        [sys.executable, "-c", program, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -53,6 +54,15 @@ def process(*arguments: str | Path | int, before: str = "") -> Iterator[subproce
     finally:
         started.kill()
         started.communicate()
+
+
+def run_process(*arguments: str | Path | int, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run `planlog` in a process of its own; its output must not hold a traceback."""
+    command = [sys.executable, "-m", "planlog", *map(str, arguments)]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    result = subprocess.run(command, text=True, timeout=120, **{**streams, **options})
+    assert "Traceback" not in (result.stderr or "")
+    return result
 
 
 def wait_for(file: Path, seconds: float = 120) -> None:
