@@ -52,7 +52,7 @@ def _back(
 def _into(graph: Graph, state: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
     """Where the arcs to a state come from, and which transitions they are: (arcs,) each."""
     backwards = graph.reverse
-    entries = slice(backwards.offsets[state], backwards.offsets[state + 1])
+    entries = backwards.segments[state]
     return backwards.targets[entries], backwards.arcs[entries]
 
 

@@ -153,9 +153,9 @@ class Network(torch.nn.Module):
             if not values.are_one(literal.relation):
                 rows = values.rows(literal.relation, literal.low, literal.high)
                 if literal.project_first:
-                    term = literal.lists.sums(rows @ term)
+                    term = literal.nodes.sums(rows @ term)
                 else:
-                    term = literal.lists.sums(rows) @ term
+                    term = literal.nodes.sums(rows) @ term
             messages = term if messages is None else messages + term
         if messages is None:
             messages = torch.zeros((1, head.shape[1]), dtype=self._dtype)

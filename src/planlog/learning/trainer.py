@@ -18,8 +18,9 @@ from torch import Tensor
 
 from planlog.learning.dataset import Dataset
 from planlog.learning.network import Network
-from planlog.learning.segment_ops import Lists, PreparedCircuit
+from planlog.learning.segment_ops import PreparedCircuit, RowSegments
 from planlog.network.settings import Loss, Schedule, SelectBy, TrainingSettings
+from planlog.ragged import Segments
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -234,11 +235,11 @@ class _Objective:
         sizes = {layer.relation: layer.last for layer in data.circuit.layers}
         self._relations = np.unique(choice_sets.relations).tolist()
         firsts = np.zeros(max(self._relations, default=0) + 1, dtype=np.int64)
-        offsets = _offsets([sizes[relation] for relation in self._relations])
-        firsts[self._relations] = offsets[:-1]
+        rows = Segments.of_lengths([sizes[relation] for relation in self._relations]).offsets
+        firsts[self._relations] = rows[:-1]
         nodes = firsts[choice_sets.relations] + choice_sets.nodes
-        entries, owners = len(nodes), choice_sets.owners
-        self._entries = Lists(nodes, np.arange(entries + 1), int(offsets[-1]))
+        entries, owners = len(nodes), choice_sets.segments.owners
+        self._entries = RowSegments(nodes, int(rows[-1]))
         self._groups = _Groups(np.arange(entries), owners, len(choice_sets), entries)
 
         solvable = np.zeros(len(choice_sets), dtype=np.bool_)  # with an optimal action
@@ -291,15 +292,14 @@ class _Groups:
     def __init__(
         self,
         entries: npt.NDArray[np.int64],
-        owners: npt.NDArray[np.int64],
+        owners: npt.NDArray[Any],
         groups: int,
         total: int,
     ) -> None:
-        size = len(entries)
-        lengths = np.bincount(owners, minlength=groups).tolist()
-        self._pick = Lists(entries, np.arange(size + 1), total)
-        self._members = Lists(np.arange(size), _offsets(lengths), size)
-        self._owners = Lists(owners, np.arange(size + 1), groups)
+        segments, order = Segments.grouped(owners, groups)
+        self._pick = RowSegments(entries, total)
+        self._members = RowSegments(order, len(entries), segments)
+        self._owners = RowSegments(owners, groups)
         self.sums = self._members.sums
         self.maxima = self._members.maxima
         self.spread = self._owners.sums
@@ -352,10 +352,6 @@ def _flattened(network: Network) -> torch.nn.Parameter:
 
 def _column(values: npt.NDArray[Any]) -> Tensor:
     return torch.tensor(values, dtype=torch.float32)[:, None]
-
-
-def _offsets(lengths: list[int]) -> npt.NDArray[np.int64]:
-    return np.cumsum([0, *lengths], dtype=np.int64)
 
 
 @contextmanager

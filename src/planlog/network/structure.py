@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from planlog.policy.policy import Policy
+from planlog.policy.policy import Policy, head_and_body
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,7 @@ def structure_of(policy: Policy, outputs: Collection[int] | None = None) -> Stru
         raise ValueError("a network needs rules: make a template of the policy first")
     core = policy.core
     rules = [
-        NetworkRule(
-            number=number,
-            head=core.rule_head(number),
-            body=tuple(relation for relation, negated, _ in core.rule_body(number) if not negated),
-            text=rule.text or str(rule),
-        )
+        NetworkRule(number, *head_and_body(core, number), rule.text or str(rule))
         for rule, number in zip(policy.program.rules, policy.rule_numbers, strict=True)
     ]
     if outputs is not None:

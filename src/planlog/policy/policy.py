@@ -18,9 +18,10 @@ from planlog.datalog.compile import CompiledProgram, compile_program
 from planlog.datalog.stratify import without_network_rules
 from planlog.errors import Diagnostic, RuleError
 from planlog.pddl.task import Action, Domain, State, Task, counted
-from planlog.policy.derivations import AtomRows, Derivations, Ids, RuleDerivations
+from planlog.policy.derivations import AtomRows, Derivations, RuleDerivations
 from planlog.policy.query import answers
 from planlog.policy.walk import Walk
+from planlog.ragged import Ids, Segments
 
 
 class Scorer(Protocol):
@@ -144,8 +145,8 @@ class Policy:
     def derivations(self, task: Task, states: Iterable[State]) -> Derivations:
         """Return the canonical models of states, with all satisfied substitutions."""
         ids = [task.ids(state) for state in states]
-        offsets = np.cumsum([0, *map(len, ids)], dtype=np.uint32)
-        atoms = np.concatenate(ids) if ids else np.zeros(0, dtype=np.uint32)
+        atoms = np.concatenate([np.zeros(0, dtype=np.uint32), *ids])
+        offsets = Segments.of_lengths([len(state) for state in ids]).offsets
         with self._walk(task) as walk:
             return self.rules.as_derivations(walk.core.derive(atoms, offsets))
 
@@ -235,16 +236,14 @@ class Policy:
     ) -> Derivations:
         """Wrap the core's arrays of derivations by the rules."""
         relations, rules = arrays
+        core = self.core
         return Derivations(
-            tuple(AtomRows(*relation) for relation in relations),
+            tuple(AtomRows(rows, Segments(offsets), static) for rows, offsets, static in relations),
             tuple(
-                RuleDerivations(self.core.rule_head(i), self._positive_body(i), *rule)
-                for i, rule in enumerate(rules[: self.core.rule_count])
+                RuleDerivations(*head_and_body(core, i), heads, bodies, Segments(offsets), static)
+                for i, (heads, bodies, offsets, static) in enumerate(rules[: core.rule_count])
             ),
         )
-
-    def _positive_body(self, rule: int) -> tuple[int, ...]:
-        return tuple(rel for rel, negated, _ in self.core.rule_body(rule) if not negated)
 
     @contextmanager
     def _walk(self, task: Task) -> Iterator[Walk]:
@@ -271,6 +270,12 @@ class Policy:
 
     def __reduce__(self) -> tuple[object, ...]:
         return _unpickle, (self.domain, self._given, self.scorer)
+
+
+def head_and_body(core: _core.Program, rule: int) -> tuple[int, tuple[int, ...]]:
+    """Return the relations of a rule's head and of the positive literals of its body."""
+    body = tuple(relation for relation, negated, _ in core.rule_body(rule) if not negated)
+    return core.rule_head(rule), body
 
 
 def _unpickle(domain: Domain, program: Program | None, scorer: Scorer | None) -> Policy:
