@@ -11,8 +11,8 @@ from planlog.policy.policy import Policy, head_and_body
 
 @dataclass(frozen=True)
 class NetworkRule:
-    """A rule whose head gets a value from the positive literals of its body; rules and relations
-    go by the core's numbers."""
+    """A rule that computes its head's value from the positive literals of its body. Rules and
+    relations go by the core's numbers."""
 
     number: int
     head: int
@@ -34,13 +34,13 @@ class Structure:
 
 
 def structure_of(policy: Policy, outputs: Collection[int] | None = None) -> Structure:
-    """The rules of a policy's program as those of a network, preconditions included.
+    """Return the network of a policy's program, preconditions included.
 
-    If only the values of some relations are wanted, rules that contribute nothing to these are
-    left out: a predicate that is only read under `not`, say, needs no value.
+    With `outputs`, rules that do not contribute to the values of these relations are left out: for
+    example, a predicate that occurs only under `not` needs no value.
     """
     if policy.program is None:
-        raise ValueError("a network needs rules: make a template of the policy first")
+        raise ValueError("a network needs rules: build a template of the policy first")
     core = policy.core
     rules = [
         NetworkRule(number, *head_and_body(core, number), rule.text or str(rule))
@@ -55,6 +55,6 @@ def structure_of(policy: Policy, outputs: Collection[int] | None = None) -> Stru
 
 
 def action_relations(policy: Policy) -> tuple[int, ...]:
-    """The relations of the actions that the policy has rules for."""
+    """Return the relations of the actions that the policy has rules for."""
     numbers = (policy.core.action_relation(i) for i in range(len(policy.domain.actions)))
     return tuple(number for number in numbers if number is not None)

@@ -25,7 +25,7 @@ from planlog.ragged import Ids, Segments
 
 
 class Scorer(Protocol):
-    """A ranking of derived actions, as `planlog.network.scorer` makes it from a trained network."""
+    """A ranking of derived actions, such as `planlog.network.scorer.NetworkScorer`."""
 
     temperature: float | None  # of the softmax that samples actions; None: the best action
     network: _core.Network
@@ -70,8 +70,8 @@ class Policy:
     def read(cls, path: str | Path, domain: Domain) -> Policy:
         """Read a rule file.
 
-        Returns the policy; `warnings` holds what is doubtful. Raises RuleError with all mistakes of
-        the file and where they are, and OSError if the file cannot be read.
+        Returns the policy, with `warnings` about doubtful rules. Raises RuleError with all mistakes
+        and their places, and OSError if the file cannot be read.
 
         >>> Policy.read("graph/policy.dl", domain)
         Policy('graph', 1 rule)
@@ -110,7 +110,7 @@ class Policy:
 
     @property
     def text(self) -> str:
-        """The rules as text, as they were written if they come from a file or text."""
+        """The text that the rules were read from, or the rules as text."""
         if self.program is None:
             return ""
         return self.program.text or "".join(
@@ -198,7 +198,7 @@ class Policy:
 
     @property
     def compiled(self) -> CompiledProgram:
-        """The compiled rules; those of a policy with a scorer are often not needed."""
+        """The compiled rules, compiled when they are first needed."""
         rules = self.rules
         with rules._lock:
             if rules._compiled is None:
@@ -225,7 +225,7 @@ class Policy:
         return self.compiled.relations[relation]
 
     def rule_texts(self) -> dict[int, str]:
-        """Return the rules as they were written, by their numbers in the program of a walk."""
+        """Return the texts of the rules by their numbers in the program of a walk."""
         numbers = self.scorer.rule_numbers if self.scorer else self.rule_numbers
         rules = self.program.rules if self.program else ()
         return {number: rule.text for number, rule in zip(numbers, rules, strict=True)}
@@ -247,7 +247,7 @@ class Policy:
 
     @contextmanager
     def _walk(self, task: Task) -> Iterator[Walk]:
-        """Lend a walk of the rules, which is kept so that static relations are loaded once."""
+        """Lend a walk of the rules; it is kept, so that static relations are loaded once."""
         rules = self.rules
         with rules._lock:
             if rules._kept_walk is None or rules._kept_walk.task is not task:

@@ -19,7 +19,7 @@ from planlog.statespace.space import (
     expand_all,
 )
 
-# The paper's limits of the training data: tasks, and labelled states for each domain.
+# Limits of the training data in the paper: tasks, and labelled states of each domain.
 PAPER_TASKS = 25
 PAPER_STATES = {"blocksworld": 26_000, "ferry": 11_000, "rover": 15_000, "satellite": 19_000}
 
