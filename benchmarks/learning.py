@@ -143,10 +143,10 @@ def sample(labels: list[Labels], number: int) -> list[list[Any]]:
     result = []
     for part, i in (every[j] for j in chosen):
         space = part.space
-        entries = np.arange(part.offsets[i], part.offsets[i + 1])
-        entries = entries[part.derived[entries]]
-        queries = []
-        for number, is_optimal in zip(part.actions[entries], part.optimal[entries], strict=True):
+        entries, queries = part.segments[i], []
+        derived = part.derived[entries]
+        actions, optimal = part.actions[entries][derived], part.optimal[entries][derived]
+        for number, is_optimal in zip(actions, optimal, strict=True):
             action = space.action(int(number))
             relation = Relation(action.name, len(action.arguments), Source.ACTION)
             queries.append(([symbol(relation), list(action.arguments)], bool(is_optimal)))

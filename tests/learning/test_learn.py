@@ -77,10 +77,12 @@ def judged(
     for task in tasks:
         labels = label(expand(task), rules)
         for i, number in enumerate(labels.states.tolist()):
-            entries = range(int(labels.offsets[i]), int(labels.offsets[i + 1]))
-            actions = {e: labels.space.action(int(labels.actions[e])) for e in entries}
-            derived = {action for e, action in actions.items() if labels.derived[e]}
-            optimal = {action for e, action in actions.items() if labels.optimal[e]}
+            entries = labels.segments[i]
+            actions = labels.actions[entries]
+            derived, optimal = (
+                {labels.space.action(int(action)) for action in actions[mask[entries]]}
+                for mask in (labels.derived, labels.optimal)
+            )
             walk = policy.start(task, labels.space.state(number))
             chosen = walk.choose(rng)
             if chosen is None:

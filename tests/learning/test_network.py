@@ -19,12 +19,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planlog.learning.network import Network
-from planlog.learning.segment_ops import Lists, PreparedCircuit
+from planlog.learning.segment_ops import PreparedCircuit, RowSegments
 from planlog.network.circuit import CircuitBuilder, Sharing
 from planlog.network.settings import Activation, Aggregation, NetworkSettings
 from planlog.network.structure import structure_of
 from planlog.pddl.task import Task
 from planlog.policy.policy import Policy
+from planlog.ragged import Segments
 from support.network_reference import GroundAtom, evaluate, unshared_circuit
 from support.profiles import examples
 from support.random_programs import DOMAIN, World, make_task, programs, worlds
@@ -459,7 +460,7 @@ def test_features_are_checked() -> None:
     st.sampled_from([1, 5, 2000]),
     st.sampled_from([(1, 1), (0, 3), (1, 3)]),
 )
-def test_lists_of_any_size_give_what_indexing_gives(
+def test_segments_of_any_size_give_what_indexing_gives(
     seed: int, rows: int, lists: int, lengths: tuple[int, int]
 ) -> None:
     """Values and gradients; few rows and many take different ways."""
@@ -467,7 +468,7 @@ def test_lists_of_any_size_give_what_indexing_gives(
     counts = rng.integers(lengths[0], lengths[1] + 1, size=lists)
     indices = rng.integers(rows, size=counts.sum())
     owners = torch.as_tensor(np.repeat(np.arange(lists), counts))
-    prepared = Lists(indices, np.concatenate(([0], np.cumsum(counts))), rows)
+    prepared = RowSegments(indices, rows, Segments.of_lengths(counts))
     factors = torch.as_tensor(rng.normal(size=(lists, 3)))
     start = torch.as_tensor(rng.normal(size=(rows, 3)))
 

@@ -129,8 +129,7 @@ def judged(where: Setting, network: Network) -> list[Judged]:
                 for relation, (atoms, nodes) in state_nodes.atoms.items()
                 for atom, node in zip(atoms.tolist(), nodes.tolist(), strict=True)
             }
-            entries = range(int(labels.offsets[i]), int(labels.offsets[i + 1]))
-            derived = [e for e in entries if labels.derived[e]]
+            derived = [e for e in labels.segments.entries(i) if labels.derived[e]]
             actions = [space.action(int(labels.actions[e])) for e in derived]
             assert {tuple(action) for action in actions} == scores.keys()
             if actions:
@@ -186,7 +185,7 @@ def test_equal_choice_sets_are_one() -> None:
 
 
 def described_choice_set(choice_sets: ChoiceSets, number: int) -> tuple[tuple[int, ...], ...]:
-    entries = slice(int(choice_sets.offsets[number]), int(choice_sets.offsets[number + 1]))
+    entries = choice_sets.segments[number]
     columns = (choice_sets.relations, choice_sets.nodes, choice_sets.optimal, choice_sets.actions)
     return tuple(zip(*(column[entries].tolist() for column in columns), strict=True))
 
@@ -369,7 +368,7 @@ def listwise(data: Dataset, network: Network) -> torch.Tensor:
     choice_sets = data.choice_sets
     total = torch.zeros(())
     for i in range(len(choice_sets)):
-        entries = range(int(choice_sets.offsets[i]), int(choice_sets.offsets[i + 1]))
+        entries = choice_sets.segments.entries(i)
         scores = [
             values[int(choice_sets.relations[e])][int(choice_sets.nodes[e]), 0]
             for e in entries
@@ -403,7 +402,7 @@ def test_one_thread_is_used_and_given_back() -> None:
 
 def test_nothing_to_learn() -> None:
     where = setting()
-    data = replace(where.data(), choice_sets=where.data().choice_sets.only(np.zeros(0, np.int64)))
+    data = replace(where.data(), choice_sets=where.data().choice_sets.select(np.zeros(0, np.int64)))
     with pytest.raises(ValueError, match="nothing to learn"):
         train(data, where.network(), SMALL)
 

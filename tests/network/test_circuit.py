@@ -252,9 +252,9 @@ def check_form(circuit: Circuit) -> None:
             assert part.children.shape[1] == len(rule.body)
             for column, relation in zip(part.children.T, rule.body, strict=True):
                 assert column.max(initial=0) < known.get(relation, 0)
-            assert part.offsets[0] == 0
-            assert part.offsets[-1] == len(part.messages)
-            assert (np.diff(part.offsets.astype(np.int64)) > 0).all()
+            assert part.segments.offsets[0] == 0
+            assert part.segments.offsets[-1] == len(part.messages)
+            assert (part.segments.lengths > 0).all()
             assert set(part.messages.tolist()) == set(range(len(part.children)))
             assert len(set(part.nodes.tolist())) == len(part.nodes)
             covered.update(part.nodes.tolist())
@@ -563,10 +563,10 @@ def test_states_of_spaces(text: str, world: World, seed: int, sharing: Sharing) 
     (nodes,) = lifted.spaces
     assert told[-1:] == ([len(numbers)] if len(numbers) else [])
     assert nodes.states is numbers
-    assert len(nodes.offsets) == len(numbers) + 1
+    assert len(nodes.segments) == len(numbers)
     mask = derive(space, policy).mask
     for i, number in enumerate(numbers.tolist()):
-        part = slice(int(nodes.offsets[i]), int(nodes.offsets[i + 1]))
+        part = nodes.segments[i]
         transitions = nodes.transitions[part]
         if not space.goal[number]:
             expected = [t for t in space.transitions(number) if mask[t]]
@@ -601,11 +601,11 @@ def test_choices_are_those_of_spaces(text: str, world: World, seed: int, sharing
     lifted = builder.finish()
     (nodes,) = lifted.spaces
     choices, none = lifted.choices
-    assert choices.offsets.tolist() == nodes.offsets.tolist()
+    assert choices.segments.lengths.tolist() == nodes.segments.lengths.tolist()
     assert choices.relations.tolist() == nodes.relations.tolist()
     if sharing is not Sharing.NONE:
         assert choices.nodes.tolist() == nodes.nodes.tolist()
-    assert (none.offsets.tolist(), len(none.relations), len(none.nodes)) == ([0], 0, 0)
+    assert (len(none.segments), len(none.relations), len(none.nodes)) == (0, 0, 0)
 
 
 SIZES = {
@@ -645,7 +645,7 @@ def test_templates_of_shipped_policies(name: str) -> None:
         assert (mask[chosen] == labelled.derived).all()
         assert (space.optimal[chosen] == labelled.optimal).all()
         assert (np.sort(nodes.transitions) == nodes.transitions).all()
-        sources = np.repeat(nodes.states, np.diff(nodes.offsets))
+        sources = nodes.states[nodes.segments.owners]
         assert (space.graph.sources[nodes.transitions] == sources).all()
         for relation, t in zip(nodes.relations[:50], nodes.transitions[:50], strict=True):
             schema = domain.action_ids[space.action(int(space.actions[t])).name]
@@ -665,7 +665,7 @@ def test_templates_of_shipped_policies(name: str) -> None:
             atom: network(single.circuit)[atom[0]][node].item()
             for atom, node in nodes_of(task, single.states[0]).items()
         }
-        part = slice(int(nodes.offsets[i]), int(nodes.offsets[i + 1]))
+        part = nodes.segments[i]
         found = {
             (
                 relation,

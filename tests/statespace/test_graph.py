@@ -9,17 +9,17 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planlog.ragged import Segments
 from planlog.statespace.graph import NOT_REACHED, Graph
 from support.profiles import examples
 
 
 def as_graph(size: int, arcs: list[tuple[int, int]]) -> Graph:
-    """A graph in which some of the last nodes, which have no arcs, are left out of the offsets."""
+    """A graph in which some of the last nodes, which have no arcs, have no segment."""
     targets = [target for _, target in sorted(arcs)]
     given_nodes = max((source for source, _ in arcs), default=-1) + 1
     counts = [sum(source == node for source, _ in arcs) for node in range(given_nodes)]
-    offsets = np.cumsum([0, *counts], dtype=np.uint32)
-    return Graph.of(size, offsets, np.array(targets, dtype=np.uint32))
+    return Graph.of(size, Segments.of_lengths(counts), np.array(targets, dtype=np.uint32))
 
 
 def reached(start: int, arcs: list[tuple[int, int]]) -> dict[int, int]:

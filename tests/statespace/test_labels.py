@@ -32,12 +32,17 @@ def sizes_of(spaces: list[StateSpace]) -> list[int]:
 def assert_labels(labels: Labels, policy: Policy, reference: Reference) -> None:
     """Each labelled state has all its actions, and of each what the reference says."""
     space = labels.space
-    assert len(labels) == len(labels.states) == len(labels.offsets) - 1
-    assert labels.offsets[-1] == len(labels.actions) == len(labels.optimal) == len(labels.derived)
+    assert len(labels) == len(labels.states) == len(labels.segments)
+    assert (
+        labels.segments.lengths.sum()
+        == len(labels.actions)
+        == len(labels.optimal)
+        == len(labels.derived)
+    )
     states = atoms_of(space)
     for i, number in enumerate(labels.states.tolist()):
         state = states[number]
-        entries = slice(int(labels.offsets[i]), int(labels.offsets[i + 1]))
+        entries = labels.segments[i]
         actions = [space.action(int(action)) for action in labels.actions[entries]]
         assert actions == list(reference.transitions[state])
         optimal, derived = labels.optimal[entries], labels.derived[entries]
@@ -80,7 +85,7 @@ def test_labels_of_shipped_policies() -> None:
     assert labels.derived.tolist() == again.derived.tolist()
     assert len(labels) == len(space) - int(space.goal.sum())
     both = labels.optimal & labels.derived
-    assert np.logical_or.reduceat(both, labels.offsets[:-1]).all()
+    assert np.logical_or.reduceat(both, labels.segments.offsets[:-1]).all()
 
 
 def test_training_tasks_are_chosen_in_their_order() -> None:

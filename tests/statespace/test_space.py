@@ -39,10 +39,9 @@ def same_spaces(left: StateSpace, right: StateSpace) -> bool:
 
 def steps(space: StateSpace, state: int, mask: np.ndarray | None = None) -> dict[Action, int]:
     """The actions of a state (those of a mask, if there is one) with their successors."""
-    found = range(int(space.offsets[state]), int(space.offsets[state + 1]))
     return {
         space.action(int(space.actions[t])): int(space.successors[t])
-        for t in found
+        for t in space.transitions(state)
         if mask is None or mask[t]
     }
 
@@ -166,7 +165,7 @@ def test_a_task_without_an_applicable_action(goal: str, distance: int) -> None:
     space = expand(switch("", goal))
     assert space.complete
     assert len(space) == 1
-    assert space.offsets.tolist() == [0, 0]
+    assert space.segments.lengths.tolist() == [0]
     assert space.goal_distances.tolist() == [distance]
 
 
@@ -316,7 +315,7 @@ def rule_counts(space: StateSpace, policy: Policy, states: list[int]) -> list[tu
     rules = policy.derivations(space.task, [space.state(s) for s in states]).rules
     counts = []
     for rule in policy.rule_numbers:
-        derivations = np.diff(rules[rule].offsets.astype(int))
+        derivations = rules[rule].segments.lengths
         if rules[rule].static:
             derivations = np.repeat(derivations, len(states))
         counts.append((int((derivations > 0).sum()), int(derivations.sum())))
@@ -487,6 +486,6 @@ def test_ten_thousand_states_take_a_few_megabytes(name: str, sizes: dict[str, in
     spaces += [expand(task) for _ in range(10)]
     assert (resident_memory() - before) / 10 < 3 * 2**20
     space = spaces[0]
-    arrays = [space.core.bits, space.depths, space.goal, space.offsets]
+    arrays = [space.core.bits, space.depths, space.goal, space.segments.offsets]
     arrays += [space.successors, space.actions]
     assert sum(array.nbytes for array in arrays) < 2 * 2**20

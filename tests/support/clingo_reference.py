@@ -313,8 +313,7 @@ def substitutions(found: Derivations, state: int = 0) -> list[Counter[Derivation
     """Per rule of the core, each derivation as the values of its head and of its body's atoms."""
     result = []
     for rule in found.rules:
-        s = 0 if rule.static else state
-        part = slice(int(rule.offsets[s]), int(rule.offsets[s + 1]))
+        part = rule.of(state)
         columns = [
             found.relations[relation].values[numbers[part]].tolist()
             for relation, numbers in zip(

@@ -18,6 +18,7 @@ from planlog.network.settings import Activation, Aggregation, NetworkSettings
 from planlog.network.structure import Structure, structure_of
 from planlog.pddl.task import State, Task
 from planlog.policy.policy import Policy
+from planlog.ragged import Segments
 
 Vector = npt.NDArray[np.float64]
 GroundAtom = tuple[int, tuple[str, ...]]  # relation and objects
@@ -244,13 +245,13 @@ def unshared_circuit(
         for rule in range(len(structure.rules)):
             children: list[list[int]] = []
             heads: list[int] = []
-            offsets = [0]
+            lengths: list[int] = []
             for i, (number, atom) in enumerate(atoms):
                 own = [s for s in by_head[number, atom] if s.rule == rule]
                 if own:
                     children += [[node(number, child) for child in s.body] for s in own]
                     heads.append(i)
-                    offsets.append(len(children))
+                    lengths.append(len(own))
             if heads:
                 width = len(structure.rules[rule].body)
                 parts.append(
@@ -258,7 +259,7 @@ def unshared_circuit(
                         rule,
                         np.array(children, dtype=np.uint32).reshape(len(children), width),
                         np.array(heads, dtype=np.uint32),
-                        np.array(offsets, dtype=np.uint32),
+                        Segments.of_lengths(lengths),
                         np.arange(len(children), dtype=np.uint32),
                     )
                 )

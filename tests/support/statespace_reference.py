@@ -106,7 +106,7 @@ def as_dictionaries(space: StateSpace) -> Reference:
     transitions = {
         state: {
             space.action(int(space.actions[t])): states[int(space.successors[t])]
-            for t in range(int(space.offsets[s]), int(space.offsets[s + 1]))
+            for t in space.transitions(s)
         }
         for s, state in enumerate(expanded)
     }

@@ -53,7 +53,7 @@ def _trace_back(
 def _incoming(graph: Graph, state: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
     """Return the sources and the transitions of the arcs into a state: (arcs,) each."""
     backwards = graph.reverse
-    entries = slice(backwards.offsets[state], backwards.offsets[state + 1])
+    entries = backwards.segments[state]
     return backwards.targets[entries], backwards.arcs[entries]
 
 

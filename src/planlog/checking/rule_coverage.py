@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from planlog.checking.optimality import Optimality
 from planlog.checking.reachability import Reachability
 from planlog.checking.report import Fraction, RuleCount, RuleReport, Scope
@@ -27,7 +25,7 @@ def rule_report(
         live &= space.goal_distances[: space.expanded] != DEAD_END
     else:
         scope = Scope.REACHED if reached.complete else Scope.PART_OF_REACHED
-    actions = np.diff(reached.graph.offsets.astype(np.int64))[live]
+    actions = reached.graph.segments.lengths[live]
     return RuleReport(
         scope=scope,
         states=states,

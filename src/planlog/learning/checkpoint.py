@@ -1,4 +1,4 @@
-"""A file beside the model file from which an interrupted training goes on."""
+"""Checkpoints: files beside model files, from which interrupted trainings continue."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from planlog.errors import ModelError
+from planlog.files import write_atomically
+
 SECONDS = 5.0  # between two checkpoints
 
 
 class Checkpoint:
-    """The checkpoint of a training whose result is a certain model file.
+    """The checkpoint of a training that writes a certain model file.
 
-    `made_for` names all that the training depends on; a training only goes on if it is the same.
+    `made_for` names everything that the training depends on; only an equal training continues.
     """
 
     def __init__(
         self, model_file: Path, made_for: Mapping[str, str], on_failure: Callable[[str], None]
     ) -> None:
-        """`on_failure` is called, once, with a message if checkpoints cannot be written."""
+        """Call `on_failure` once with a message if checkpoints cannot be written."""
         self.file = model_file.with_name(f"{model_file.name}.checkpoint")
         self._made_for = dict(made_for)
         self._on_failure = on_failure
@@ -29,11 +35,7 @@ class Checkpoint:
         self._warned = False
 
     def read(self) -> dict[str, Any] | None:
-        """The arrays to go on with, None if there is no file; ModelError if they do not fit."""
-        from safetensors import SafetensorError, safe_open
-
-        from planlog.errors import ModelError
-
+        """Return the arrays, or None without a file. Raises ModelError if they do not fit."""
         if not self.file.exists():
             return None
         try:
@@ -48,13 +50,13 @@ class Checkpoint:
         other = [name for name, value in self._made_for.items() if made_for.get(name) != value]
         if other:
             raise ModelError(
-                f"{self.file} is of another training, with other {' and '.join(other)}; give those "
-                "again, or leave out --resume to begin anew"
+                f"{self.file} belongs to another training, with other {' and '.join(other)}; give "
+                "those again, or leave out --resume to start again"
             )
         return arrays
 
     def write_now_and_then(self, arrays: Mapping[str, Any]) -> None:
-        """For every epoch; that it cannot be written is no reason to lose the training."""
+        """Write the checkpoint if the last one is old enough; a failure is only reported."""
         if time.monotonic() < self._next:
             return
         try:
@@ -68,10 +70,6 @@ class Checkpoint:
         self._next = time.monotonic() + SECONDS
 
     def write(self, arrays: Mapping[str, Any]) -> None:
-        from safetensors.numpy import save
-
-        from planlog.files import write_atomically
-
         made_for = json.dumps(self._made_for)
         metadata = {"made_for": made_for, "checksum": _checksum(made_for, arrays)}
         write_atomically(self.file, save(dict(arrays), metadata=metadata))

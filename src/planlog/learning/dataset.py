@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -20,42 +19,34 @@ from planlog.network.circuit import (
 )
 from planlog.network.settings import Aggregation, TrainingSettings
 from planlog.network.template import Template
+from planlog.ragged import Ids, Mask, Segments
 from planlog.statespace.labels import Labels
 from planlog.statespace.space import OnProgress, StateSpace
-
-Ids = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
 class ChoiceSets:
-    """Distinct choice sets; set i has the entries `offsets[i]` to `offsets[i + 1]`, sorted.
+    """Distinct choice sets, one segment each, with sorted entries.
 
     An entry stands for all actions of a state with the same node and the same label.
     """
 
     states: npt.NDArray[np.int64]  # (choice_sets,): number of labelled states with this set
-    offsets: npt.NDArray[np.int64]  # (choice_sets + 1,)
+    segments: Segments
     relations: Ids  # (entries,)
     nodes: Ids  # (entries,)
-    optimal: npt.NDArray[np.bool_]  # (entries,)
+    optimal: Mask  # (entries,)
     actions: npt.NDArray[np.int64]  # (entries,): number of actions of a state
 
     def __len__(self) -> int:
         return len(self.states)
 
-    @property
-    def owners(self) -> npt.NDArray[np.int64]:
-        """Choice set of each entry: (entries,)."""
-        return np.repeat(np.arange(len(self)), self.offsets[1:] - self.offsets[:-1])
-
-    def only(self, chosen: npt.NDArray[np.int64]) -> ChoiceSets:
+    def select(self, chosen: npt.NDArray[np.int64]) -> ChoiceSets:
         """Return some of the choice sets, in the given order."""
-        lengths = (self.offsets[1:] - self.offsets[:-1])[chosen]
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
-        entries = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
+        segments, entries = self.segments.select(chosen)
         return ChoiceSets(
             self.states[chosen],
-            offsets,
+            segments,
             self.relations[entries],
             self.nodes[entries],
             self.optimal[entries],
@@ -73,7 +64,7 @@ class Dataset:
 
     def batch(self, chosen: npt.NDArray[np.int64]) -> Dataset:
         """Return some of the choice sets with the part of the circuit that they need."""
-        choice_sets = self.choice_sets.only(chosen)
+        choice_sets = self.choice_sets.select(chosen)
         wanted = {
             relation: choice_sets.nodes[choice_sets.relations == relation]
             for relation in np.unique(choice_sets.relations).tolist()
@@ -140,24 +131,21 @@ def _sample(chosen: list[tuple[StateSpace, Ids]], size: int | None) -> list[tupl
         return chosen
     drawn = np.zeros(total, dtype=np.bool_)
     drawn[np.random.default_rng(0).permutation(total)[:size]] = True
-    parts = np.split(drawn, np.cumsum([len(states) for _, states in chosen])[:-1])
-    return [(space, states[part]) for (space, states), part in zip(chosen, parts, strict=True)]
+    parts = Segments.of_lengths([len(states) for _, states in chosen])
+    return [
+        (space, states[drawn[part]]) for (space, states), part in zip(chosen, parts, strict=True)
+    ]
 
 
-def informative(labels: Labels) -> npt.NDArray[np.bool_]:
+def informative(labels: Labels) -> Mask:
     """Return whether the policy derives optimal and other actions: (labelled states,)."""
-    owners = np.repeat(np.arange(len(labels)), np.diff(labels.offsets))
-
-    def has(actions: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        return np.bincount(owners[actions], minlength=len(labels)) > 0
-
-    found: npt.NDArray[np.bool_] = has(labels.derived & labels.optimal) & has(
-        labels.derived & ~labels.optimal
-    )
+    derived = labels.segments.filter(labels.derived).lengths
+    optimal = labels.segments.filter(labels.derived & labels.optimal).lengths
+    found: Mask = (optimal > 0) & (optimal < derived)
     return found
 
 
-def choice_sets_of(labelled: Iterable[tuple[ActionNodes, npt.NDArray[np.bool_]]]) -> ChoiceSets:
+def choice_sets_of(labelled: Iterable[tuple[ActionNodes, Mask]]) -> ChoiceSets:
     """Return the distinct choice sets of states with labelled actions.
 
     States without derived actions have none.
@@ -168,20 +156,17 @@ def choice_sets_of(labelled: Iterable[tuple[ActionNodes, npt.NDArray[np.bool_]]]
         entries[:, 0] = actions.relations
         entries[:, 1] = actions.nodes
         entries[:, 2] = optimal
-        offsets = actions.offsets.tolist()
-        owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        order = np.lexsort((*entries.T[::-1], owners))
+        order = np.lexsort((*entries.T[::-1], actions.segments.owners))
         entries = np.ascontiguousarray(entries[order])
-        for begin, end in pairwise(offsets):
-            if begin < end:
-                key = entries[begin:end].tobytes()
+        for segment in actions.segments:
+            if key := entries[segment].tobytes():
                 rows[key] = rows.get(key, 0) + 1
     found = [np.frombuffer(key, dtype=np.int64).reshape(-1, 3) for key in rows]
     distinct = [np.unique(entries, axis=0, return_counts=True) for entries in found]
     entries = np.concatenate([np.zeros((0, 3), np.int64), *(values for values, _ in distinct)])
     return ChoiceSets(
         states=np.array(list(rows.values()), dtype=np.int64),
-        offsets=np.cumsum([0, *(len(values) for values, _ in distinct)], dtype=np.int64),
+        segments=Segments.of_lengths([len(values) for values, _ in distinct]),
         relations=entries[:, 0].astype(np.uint32),
         nodes=entries[:, 1].astype(np.uint32),
         optimal=entries[:, 2].astype(np.bool_),
@@ -200,54 +185,38 @@ def restricted(
     needed = {relation: np.zeros(size, dtype=np.bool_) for relation, size in sizes.items()}
     for relation, outputs in wanted.items():
         needed[relation][outputs] = True
-    kept: list[list[tuple[RuleMessages, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]] = []
+    bodies = [rule.body for rule in circuit.structure.rules]
+    kept: list[list[RuleMessages]] = []
     for layer in reversed(circuit.layers):
         kept.append([])
         for part in layer.rules:
-            nodes = needed[layer.relation][layer.first + part.nodes]
-            uses = np.repeat(nodes, np.diff(part.offsets))
+            chosen = needed[layer.relation][layer.first + part.nodes]
+            segments, uses = part.segments.select(chosen)
+            if len(segments) == 0:
+                continue
             messages = np.zeros(len(part.children), dtype=np.bool_)
             messages[part.messages[uses]] = True
-            for column, relation in enumerate(circuit.structure.rules[part.rule].body):
+            children = part.children[messages]
+            for column, relation in enumerate(bodies[part.rule]):
                 if relation in needed:
-                    needed[relation][part.children[messages, column]] = True
-            kept[-1].append((part, nodes, messages))
+                    needed[relation][children[:, column]] = True
+            renumbered = (np.cumsum(messages) - 1)[part.messages[uses]].astype(np.uint32)
+            kept[-1].append(
+                RuleMessages(part.rule, children, part.nodes[chosen], segments, renumbered)
+            )
     numbers = {relation: np.cumsum(mask) - 1 for relation, mask in needed.items()}
 
     layers = []
     for layer, parts in zip(circuit.layers, reversed(kept), strict=True):
-        before = int(needed[layer.relation][: layer.first].sum())
-        size = int(needed[layer.relation][layer.first : layer.last].sum())
-        chosen = tuple(
-            _restricted(circuit, layer, part, nodes, messages, numbers, before)
-            for part, nodes, messages in parts
-            if nodes.any()
-        )
-        if size:
-            layers.append(Layer(layer.relation, before, before + size, chosen))
+        mask = needed[layer.relation]
+        first, last = int(mask[: layer.first].sum()), int(mask[: layer.last].sum())
+        rules = []
+        for part in parts:
+            for column, relation in enumerate(bodies[part.rule]):
+                if relation in numbers:
+                    part.children[:, column] = numbers[relation][part.children[:, column]]
+            nodes = numbers[layer.relation][layer.first + part.nodes] - first
+            rules.append(replace(part, nodes=nodes.astype(np.uint32)))
+        if first < last:
+            layers.append(Layer(layer.relation, first, last, tuple(rules)))
     return replace(circuit, layers=tuple(layers)), numbers
-
-
-def _restricted(
-    circuit: Circuit,
-    layer: Layer,
-    part: RuleMessages,
-    nodes: npt.NDArray[np.bool_],
-    messages: npt.NDArray[np.bool_],
-    numbers: Mapping[int, npt.NDArray[np.int64]],
-    before: int,
-) -> RuleMessages:
-    lengths = np.diff(part.offsets)
-    children = part.children[messages]
-    body = circuit.structure.rules[part.rule].body
-    for column, relation in enumerate(body):
-        if relation in numbers:
-            children[:, column] = numbers[relation][children[:, column]]
-    uses = part.messages[np.repeat(nodes, lengths)]
-    return RuleMessages(
-        rule=part.rule,
-        children=children,
-        nodes=(numbers[layer.relation][layer.first + part.nodes[nodes]] - before).astype(np.uint32),
-        offsets=np.concatenate(([0], np.cumsum(lengths[nodes]))).astype(np.uint32),
-        messages=(np.cumsum(messages) - 1)[uses].astype(np.uint32),
-    )

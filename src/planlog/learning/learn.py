@@ -26,7 +26,7 @@ from planlog.learning.trainer import OnProgress as OnEpoch
 from planlog.learning.trainer import TrainingResult, train
 from planlog.network.model_file import MOST_BYTES, Model
 from planlog.network.scorer import NetworkScorer, Weights, ensemble, weight_shapes
-from planlog.network.settings import LearningSettings
+from planlog.network.settings import LearningSettings, plain_values
 from planlog.network.template import build_template
 from planlog.pddl.task import Task
 from planlog.policy.policy import Policy
@@ -88,7 +88,7 @@ def learn(
             interrupted = learning.next_training(on_epoch, on_checkpoint)
     except KeyboardInterrupt:
         interrupted = True
-        if not learning.has_result:
+        if not learning.result:
             raise
     return Learned(learning.model(interrupted), interrupted, learning.checkpoint)
 
@@ -114,7 +114,7 @@ class _Learning:
         workers: int | None,
         on_stage: OnStage | None,
     ) -> None:
-        self._result: list[_Trained] = []  # networks of the model
+        self.result: list[_Trained] = []  # networks of the model
         self.checkpoint: dict[str, npt.NDArray[Any]] = {}
         self._rules = rules
         self._tasks = tasks
@@ -163,10 +163,6 @@ class _Learning:
     def is_done(self) -> bool:
         return len(self._weights) == self._last_iteration + self._settings.ensemble_size
 
-    @property
-    def has_result(self) -> bool:
-        return bool(self._result)
-
     def next_training(self, on_epoch: OnEpoch | None, on_checkpoint: OnCheckpoint | None) -> bool:
         """Label states, except for further networks of an ensemble, and train a network.
 
@@ -179,17 +175,16 @@ class _Learning:
         self._search_labels += new
         if member == 0:
             self._data = self._build_dataset()
-        data = self._data
+        data, template, chosen = self._data, self._template, self._settings
         seed = self._seed + _SEEDS * member
-        network = Network(
-            self._template.structure,
-            self._settings.network,
-            scores=self._template.scores,
-            seed=seed,
-        )
+        network = Network(template.structure, chosen.network, scores=template.scores, seed=seed)
         if not data.choice_sets.optimal.any():
             if number >= self._last_iteration:
-                raise NothingToLearnError(self._nothing())
+                raise NothingToLearnError(
+                    f"nothing to learn: of {len(self._tasks)} tasks {len(self._labels)} have fewer "
+                    f"than {chosen.limit:,} states, and no labelled state offers a choice between "
+                    "good and bad actions"
+                )
             self._weights.append(network.weights())  # search with an untrained network
             return False
         ready = time.monotonic()
@@ -197,7 +192,7 @@ class _Learning:
         result = train(
             data,
             network,
-            self._settings.training,
+            chosen.training,
             seed=seed,
             resume=self._resume.pop(number, None),
             on_progress=on_epoch,
@@ -221,9 +216,9 @@ class _Learning:
         trained = _Trained(result, data, len(self._descriptions) - 1)
         if not result.interrupted:
             self._weights.append(result.weights)
-            self._result = [*self._result, trained] if member else [trained]
-        elif not self._result:
-            self._result = [trained]
+            self.result = [*self.result, trained] if member else [trained]
+        elif not self.result:
+            self.result = [trained]
         return result.interrupted
 
     def load(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -235,12 +230,9 @@ class _Learning:
 
     def model(self, interrupted: bool) -> Model:
         """Return the model of the last iteration, of finished trainings if there are any."""
-        result, data = self._result[0].result, self._result[0].data
-        network, weights = ensemble(
-            self._template,
-            self._settings.network,
-            [trained.result.weights for trained in self._result],
-        )
+        result, data = self.result[0].result, self.result[0].data
+        networks = [trained.result.weights for trained in self.result]
+        network, weights = ensemble(self._template, self._settings.network, networks)
         summary = {
             "seed": self._seed,
             "tasks": [labels.space.task.name for labels in self._labels],
@@ -248,28 +240,24 @@ class _Learning:
             "labelled_states": data.labelled,
             "choice_sets": len(data.choice_sets),
             "sharing": asdict(data.circuit.counts),
-            "settings": _plain(asdict(self._settings.training)),
+            "settings": plain_values(self._settings.training),
             "search_labels": asdict(self._settings.search_labels),
             "trainings": self._descriptions,
-            "ensemble": [trained.number for trained in self._result],
+            "ensemble": [trained.number for trained in self.result],
             "epochs": len(result.history) - 1,
             "interrupted": interrupted,
             "best": asdict(result.best),
-            "loss": _rounded([progress.loss for progress in result.history]),
-            "accuracy": _rounded([progress.accuracy for progress in result.history]),
-            "f1": _rounded([progress.f1 for progress in result.history]),
+            **{
+                name: _rounded([getattr(progress, name) for progress in result.history])
+                for name in ("loss", "accuracy", "f1")
+            },
             "seconds": {
                 part: round(sum(each["seconds"][part] for each in self._descriptions), 3)
                 for part in ("data", "training")
             },
         }
-        return Model.of(
-            self._template,
-            network,
-            weights,
-            training=summary,
-            versions={"torch": torch.__version__},
-        )
+        versions = {"torch": torch.__version__}
+        return Model.of(self._template, network, weights, training=summary, versions=versions)
 
     def _label_by_search(self, number: int) -> list[SearchLabels]:
         """Label states of larger tasks with the policy of the previous iteration."""
@@ -299,21 +287,10 @@ class _Learning:
         on_stage = self._on_stage
         return None if on_stage is None else lambda done: on_stage(stage, done)
 
-    def _nothing(self) -> str:
-        return (
-            f"nothing to learn: of {len(self._tasks)} tasks {len(self._labels)} have "
-            f"fewer than {self._settings.limit:,} states, and no labelled state offers a choice "
-            "between good and bad actions"
-        )
-
 
 def _named(number: int, checkpoint: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
     """Return the checkpoint of a training as a part of the checkpoint of learning."""
     return {f"{number}: {name}": array for name, array in checkpoint.items()}
-
-
-def _plain(settings: dict[str, Any]) -> dict[str, Any]:
-    return {k: v.value if isinstance(v, Enum) else v for k, v in settings.items()}
 
 
 def _rounded(values: Sequence[float]) -> list[float]:

@@ -1,7 +1,6 @@
-"""Lifted relational neural networks: derived atoms get vectors from their derivations.
+"""Lifted relational neural networks (Sourek et al. 2018): vectors of atoms from their derivations.
 
 Any program can be such a network, and any circuit (`planlog.network.circuit`) can be its input.
-The meaning of rules and atoms does not matter here.
 """
 
 from __future__ import annotations
@@ -37,23 +36,22 @@ class Network(torch.nn.Module):
 
     over the rules r that derive f, the substitutions v by which r derives it, and the positive
     literals l of r's body. phi1 and phi2 are the activations of messages and atoms, agg is the
-    aggregation. Where derivations go in a circle, the circuit says which of them count.
+    aggregation. If derivations are cyclic, the circuit determines which of them count.
 
     The weights of rule number i are `ri.H` (head's dimension, message dimension) and, for its j-th
     positive literal, `ri.Bj` (message dimension, dimension of the literal's relation). The message
     dimension is that of the head.
 
-    The atoms of other relations are inputs: the number 1, or feature vectors where they are given.
+    The atoms of other relations are inputs: the number 1, or feature vectors if they are given.
 
-    *Scores* are derived relations of dimension 1 with an activation of their own, none by default,
-    and messages of a dimension of their own: the settings' `score_width`.
+    *Scores* are derived relations of dimension 1 with the activation `score_activation` and the
+    message dimension `score_width` of the settings.
 
-    `dimensions` are those of other relations, by name (or by number, where several relations share
-    a name): otherwise derived ones have the settings' `width`, and inputs 1. `names` gives weights
-    other names than the default ones; weights of the same name are one weight. `frozen` names those
-    that are not trained. The weights depend on the seed only: they are drawn uniformly from ±a,
-    a = sqrt(6 / (m + n)), m and n being the dimensions before and after all matrices that are added
-    up, so that activations are neither flat nor almost linear at the start.
+    `dimensions` overrides the dimensions of other relations, by name (or by number, if relations
+    share a name). The default is the settings' `width` for derived relations and 1 for inputs.
+    `names` renames weights; weights of the same name are one weight. `frozen` names the weights
+    that are not trained. Weights are drawn uniformly from ±a, a = sqrt(6 / (m + n)), where m and n
+    are the dimensions before and after all matrices that are added (Glorot and Bengio 2010).
     """
 
     def __init__(
@@ -86,11 +84,11 @@ class Network(torch.nn.Module):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all weights."""
+        """Names of all weights."""
         return tuple(self._places)
 
     def weight(self, name: str) -> torch.nn.Parameter:
-        """The weight of a name."""
+        """Return the weight of a name."""
         if name not in self._places:
             raise ValueError(f"the network has no weight '{name}'")
         weight = self._weights[self._places[name]]
@@ -98,7 +96,7 @@ class Network(torch.nn.Module):
         return weight
 
     def set_weight(self, name: str, values: npt.ArrayLike) -> None:
-        """Gives a weight, also a frozen one, new values of the same shape."""
+        """Set the values of a weight, which may be frozen; the shape stays the same."""
         weight, array = self.weight(name), np.asarray(values)
         if array.shape != tuple(weight.shape):
             raise ValueError(f"weight '{name}' has shape {tuple(weight.shape)}, not {array.shape}")
@@ -106,34 +104,32 @@ class Network(torch.nn.Module):
             weight.copy_(torch.as_tensor(array))
 
     def weights(self) -> dict[str, npt.NDArray[Any]]:
-        """Copies of all weights, for `set_weight`."""
+        """Return copies of all weights, by name."""
         return {name: self.weight(name).detach().numpy().copy() for name in self._places}
 
     def forward(
         self, circuit: Circuit | PreparedCircuit, features: Mapping[int, Tensor] | None = None
     ) -> dict[int, Tensor]:
-        """The values of all nodes, (nodes, dimension) for each relation.
+        """Return the values of all nodes: (nodes, dimension) for each relation.
 
-        `features` (vectors, dimension) are those of input relations. A circuit that is used often
-        is best prepared once.
+        `features` are the feature vectors (vectors, dimension) of input relations. Prepare a
+        circuit that is used often.
         """
         if isinstance(circuit, Circuit):
             circuit = PreparedCircuit(circuit)
         if circuit.structure != self.structure:
             raise ValueError("the circuit was made for another program")
         values = _Values(self._inputs(circuit, features or {}), frozenset(features or ()))
-        weights = tuple(self._weights.parameters())  # looking up each one would take longer
+        weights = tuple(self._weights.parameters())  # faster than looking up each one
+        chosen = self.settings
         for layer in circuit.layers:
             total: Tensor | None = None
             for rule in layer.rules:
                 term = rule.place.sums(self._contribution(rule, values, weights))
                 total = term if total is None else total + term
             assert total is not None
-            activation = (
-                self.settings.score_activation
-                if layer.relation in self.scores
-                else self.settings.atom_activation
-            )
+            is_score = layer.relation in self.scores
+            activation = chosen.score_activation if is_score else chosen.atom_activation
             values.append(layer.relation, _ACTIVATIONS[activation](total), layer.is_last)
         empty = torch.zeros((0, 1), dtype=self._dtype)
         return {
@@ -144,7 +140,7 @@ class Network(torch.nn.Module):
     def _contribution(
         self, part: PreparedMessages, values: _Values, weights: Sequence[Tensor]
     ) -> Tensor:
-        """The sum's term of one rule for each node it derives, (nodes, head's dimension)."""
+        """Return the term of one rule for each node it derives: (nodes, head's dimension)."""
         matrix, factors = self._rules[part.rule]
         head = weights[matrix]
         messages: Tensor | None = None
@@ -153,9 +149,9 @@ class Network(torch.nn.Module):
             if not values.are_one(literal.relation):
                 rows = values.rows(literal.relation, literal.low, literal.high)
                 if literal.project_first:
-                    term = literal.lists.sums(rows @ term)
+                    term = literal.nodes.sums(rows @ term)
                 else:
-                    term = literal.lists.sums(rows) @ term
+                    term = literal.nodes.sums(rows) @ term
             messages = term if messages is None else messages + term
         if messages is None:
             messages = torch.zeros((1, head.shape[1]), dtype=self._dtype)
@@ -176,31 +172,27 @@ class Network(torch.nn.Module):
     def _inputs(
         self, circuit: PreparedCircuit, features: Mapping[int, Tensor]
     ) -> dict[int, Tensor]:
-        names = self.structure.relations
-        for relation in features:
-            if relation not in circuit.inputs:
-                raise ValueError(f"{names[relation][0]} is not an input of the network")
+        for relation in features.keys() - circuit.inputs.keys():
+            raise ValueError(f"{self._name(relation)} is not an input of the network")
         values = {}
         for relation, numbers in circuit.inputs.items():
-            dimension = self.dimensions[relation]
+            dimension, name = self.dimensions[relation], self._name(relation)
             if relation in features:
                 rows = features[relation].to(self._dtype)
                 if rows.ndim != 2 or rows.shape[1] != dimension:
                     raise ValueError(
-                        f"the features of {names[relation][0]} have shape {tuple(rows.shape)}, "
+                        f"the features of {name} have shape {tuple(rows.shape)}, "
                         f"not (vectors, {dimension})"
                     )
                 needed = int(numbers.max(initial=-1)) + 1
                 if len(rows) < needed:
                     raise ValueError(
-                        f"{names[relation][0]} has {len(rows)} feature vectors, "
+                        f"{name} has {len(rows)} feature vectors, "
                         f"and the circuit needs at least {needed}"
                     )
                 values[relation] = rows[torch.from_numpy(numbers)]
             elif dimension != 1:
-                raise ValueError(
-                    f"{names[relation][0]} has dimension {dimension} but no features are given"
-                )
+                raise ValueError(f"{name} has dimension {dimension} but no features are given")
             else:
                 values[relation] = torch.ones((len(numbers), 1), dtype=self._dtype)
         return values
@@ -208,13 +200,16 @@ class Network(torch.nn.Module):
     def _dimension(self, relation: int, given: Mapping[int, int]) -> int:
         if relation in self.scores:
             if relation not in self.structure.derived:
-                raise ValueError(f"{self.structure.relations[relation][0]} has no rules: no score")
+                raise ValueError(f"{self._name(relation)} has no rules: no score")
             return 1
         default = self.settings.width if relation in self.structure.derived else 1
         dimension = given.get(relation, default)
         if dimension < 1:
-            raise ValueError(f"{self.structure.relations[relation][0]} needs a positive dimension")
+            raise ValueError(f"{self._name(relation)} needs a positive dimension")
         return dimension
+
+    def _name(self, relation: int) -> str:
+        return self.structure.relations[relation][0]
 
     def _message_dimension(self, relation: int) -> int:
         if relation not in self.scores:
@@ -243,10 +238,11 @@ class Network(torch.nn.Module):
         names: dict[str, str],
         rng: np.random.Generator,
     ) -> int:
-        """The place of a weight, which is new unless there is one of its name."""
+        """Return the place of a weight; add the weight unless there is one of its name."""
         name = names.pop(default, default)
         bound = np.sqrt(6 / (inputs + shape[0]))
-        drawn = rng.uniform(-bound, bound, shape)  # also if not needed: sharing changes no other
+        # Also drawn if the weight is shared, so that the others stay the same.
+        drawn = rng.uniform(-bound, bound, shape)
         if name not in self._places:
             self._places[name] = len(self._weights)
             weight = torch.as_tensor(drawn, dtype=self._dtype)
@@ -270,7 +266,7 @@ def _number(structure: Structure, key: str | int) -> int:
 
 
 class _Values:
-    """The values of nodes as far as they are known: for each relation one piece a layer."""
+    """The values computed so far: for each relation, one piece for each layer."""
 
     def __init__(self, inputs: Mapping[int, Tensor], featured: frozenset[int]) -> None:
         self._pieces = {relation: [SharedRows(rows)] for relation, rows in inputs.items()}
@@ -288,7 +284,7 @@ class _Values:
         pieces.append(SharedRows(rows))
 
     def rows(self, relation: int, low: int, high: int) -> Tensor:
-        """The values of the nodes `low` to `high` (exclusive)."""
+        """Return the values of the nodes `low` to `high` (exclusive)."""
         found = []
         first = 0
         for piece in self._pieces[relation]:

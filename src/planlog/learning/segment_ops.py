@@ -1,8 +1,8 @@
-"""Circuits in the form in which torch computes with them fast: sums and maxima of listed rows.
+"""Segment operations: circuits in a form that torch computes fast, by sums and maxima of rows.
 
-Networks spend their time here. Torch's indexing has a slow gradient; sums over lists of rows
-(`embedding_bag`) are ten times as fast, and the gradient of one is another. All results are
-computed in a fixed order, so they can be repeated exactly.
+Networks spend their time here. The gradient of torch's indexing is slow. Sums over segments of rows
+(`embedding_bag`) are ten times as fast, and the gradient of such a sum is another one. All results
+are computed in a fixed order, so they are reproducible to the last bit.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import torch
 from torch import Tensor
 
 from planlog.network.circuit import Circuit, Layer, RuleMessages
+from planlog.ragged import Ids, Segments
 
-Ids = npt.NDArray[np.uint32]
 _SUM, _MAX = 0, 2  # modes of embedding_bag
-_FEW = 300  # rows for which a call of Python takes longer than torch's slow gradient
+_FEW = 300  # rows below which torch's slow gradient beats a call of Python
 
 
 class PreparedCircuit:
-    """A circuit that networks can compute again and again without preparing anything."""
+    """A circuit in the form in which networks compute it, prepared once."""
 
     def __init__(self, circuit: Circuit) -> None:
         self.structure = circuit.structure
@@ -50,8 +50,8 @@ class PreparedLayer:
 
 
 class PreparedMessages:
-    """What a rule contributes: messages from literals, `taken` by some nodes, and their `place`
-    among all nodes of the layer."""
+    """The messages of a rule: `literals` are their sources, `taken` gathers those of each node that
+    the rule derives, and `place` gathers these nodes for all nodes of the layer."""
 
     def __init__(self, circuit: Circuit, part: RuleMessages, size: int) -> None:
         self.rule = part.rule
@@ -60,103 +60,100 @@ class PreparedMessages:
         self.literals = [
             PreparedLiteral(relation, part.children[:, i]) for i, relation in enumerate(body)
         ]
-        self.taken = Lists(part.messages, part.offsets, self.messages)
-        counts = np.bincount(part.nodes, minlength=size)
-        self.place = Lists(np.argsort(part.nodes, kind="stable"), _offsets(counts), len(part.nodes))
+        self.taken = RowSegments(part.messages, self.messages, part.segments)
+        segments, order = Segments.grouped(part.nodes, size)
+        self.place = RowSegments(order, len(part.nodes), segments)
 
 
 class PreparedLiteral:
-    """The nodes of a literal in all messages: `lists` of one each, numbered from `low`; the others
-    of the relation lie outside `low` to `high` (exclusive)."""
+    """A literal in all messages: `nodes` gathers its nodes, numbered from `low`; `low` and `high`
+    (exclusive) bound the nodes of the relation that occur."""
 
     def __init__(self, relation: int, nodes: Ids) -> None:
         self.relation = relation
         self.low, self.high = int(nodes.min()), int(nodes.max()) + 1
         self.project_first = self.high - self.low <= len(nodes)
-        self.lists = Lists(nodes - self.low, np.arange(len(nodes) + 1), self.high - self.low)
+        self.nodes = RowSegments(nodes - self.low, self.high - self.low)
 
 
-class Lists:
-    """Lists of rows of a tensor: list i has the rows `indices[offsets[i] : offsets[i + 1]]`."""
+class RowSegments:
+    """Segments of the rows of a tensor: `indices` (entries,) are numbers of rows.
 
-    def __init__(self, indices: npt.NDArray[Any], offsets: npt.NDArray[Any], rows: int) -> None:
-        self._indices = indices.astype(np.int64)
-        self._lengths = offsets[1:].astype(np.int64) - offsets[:-1].astype(np.int64)
+    `rows` is the number of rows of the tensor. Without segments, each entry is a segment.
+    """
+
+    def __init__(
+        self, indices: npt.NDArray[Any], rows: int, segments: Segments | None = None
+    ) -> None:
+        self.segments = Segments.singletons(len(indices)) if segments is None else segments
+        self.indices = torch.from_numpy(indices.astype(np.int64))
+        self._starts = torch.from_numpy(self.segments.offsets[:-1].astype(np.int64))
         self._rows = rows
-        self.bags = _Bags(self._indices, offsets[:-1].astype(np.int64))
-        self.are_single = bool((self._lengths == 1).all())
-        self._are_all = self.are_single and np.array_equal(self._indices, np.arange(rows))
 
     def sums(self, rows: Tensor) -> Tensor:
-        """The sum of each list's rows, (lists, dimension)."""
-        if self._are_all:
+        """Return the sum of each segment's rows: (segments, dimension)."""
+        if self._is_identity:
             return rows
-        if self.are_single and self._rows == 1:
-            return rows.expand(len(self._lengths), -1)
-        if self.are_single and len(self._lengths) < _FEW:
-            return rows.index_select(0, self.bags.indices)
+        if self.has_singletons and self._rows == 1:
+            return rows.expand(len(self.segments), -1)
+        if self.has_singletons and len(self.segments) < _FEW:
+            return rows.index_select(0, self.indices)
         summed: Tensor = _Sum.apply(rows, self)  # type: ignore[no-untyped-call]
         return summed
 
     def maxima(self, rows: Tensor) -> Tensor:
-        """The maximum of each list's rows in each component, (lists, dimension)."""
-        if self.are_single:
+        """Return the maximum of each segment's rows in each component: (segments, dimension)."""
+        if self.has_singletons:
             return self.sums(rows)
         maxima: Tensor = _Maximum.apply(rows, self)  # type: ignore[no-untyped-call]
         return maxima
 
     @cached_property
     def lengths(self) -> Tensor:
-        """(lists, 1)"""
-        return torch.from_numpy(self._lengths)[:, None]
+        """Number of rows of each segment: (segments, 1)."""
+        return torch.from_numpy(self.segments.lengths)[:, None]
 
     @cached_property
-    def transposed(self) -> _Bags:
-        """For each row the lists that it is in."""
-        owners = np.repeat(np.arange(len(self._lengths)), self._lengths)
-        order = np.argsort(self._indices, kind="stable")
-        counts = np.bincount(self._indices, minlength=self._rows)
-        return _Bags(owners[order], _offsets(counts)[:-1])
+    def has_singletons(self) -> bool:
+        """Whether every segment has one row."""
+        return bool((self.segments.lengths == 1).all())
 
+    @cached_property
+    def _is_identity(self) -> bool:
+        return self.has_singletons and np.array_equal(self.indices.numpy(), np.arange(self._rows))
 
-class _Bags:
-    """Lists as `embedding_bag` knows them: bag i begins at `starts[i]`."""
+    @cached_property
+    def transposed(self) -> RowSegments:
+        """For each row the segments that it is in."""
+        segments, order = Segments.grouped(self.indices.numpy(), self._rows)
+        return RowSegments(self.segments.owners[order], len(self.segments), segments)
 
-    def __init__(self, indices: npt.NDArray[np.int64], starts: npt.NDArray[np.int64]) -> None:
-        self.indices = torch.from_numpy(indices)
-        self.starts = torch.from_numpy(starts)
-
-    def sums(self, rows: Tensor) -> Tensor:
-        found = torch.embedding_bag(rows.contiguous(), self.indices, self.starts, False, _SUM)
-        return found[0]
-
-    def maxima(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Maxima, and the number of the first row that has them, both (lists, dimension)."""
-        found = torch.embedding_bag(rows.contiguous(), self.indices, self.starts, False, _MAX)
-        return found[0], found[3]
+    def aggregate(self, rows: Tensor, mode: int) -> tuple[Tensor, ...]:
+        """Return what `embedding_bag` does: sums or maxima first, in the end the maxima's rows."""
+        return torch.embedding_bag(rows.contiguous(), self.indices, self._starts, False, mode)
 
 
 class _Sum(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, rows: Tensor, lists: Lists) -> Tensor:
-        ctx.lists = lists
-        if lists.are_single:
-            return rows.index_select(0, lists.bags.indices)
-        return lists.bags.sums(rows)
+    def forward(ctx: Any, rows: Tensor, segments: RowSegments) -> Tensor:
+        ctx.segments = segments
+        if segments.has_singletons:
+            return rows.index_select(0, segments.indices)
+        return segments.aggregate(rows, _SUM)[0]
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        return ctx.lists.transposed.sums(gradient), None
+        return ctx.segments.transposed.aggregate(gradient, _SUM)[0], None
 
 
 class _Maximum(torch.autograd.Function):
     """Of several equal maxima, the gradient goes to the first."""
 
     @staticmethod
-    def forward(ctx: Any, rows: Tensor, lists: Lists) -> Tensor:
+    def forward(ctx: Any, rows: Tensor, segments: RowSegments) -> Tensor:
         ctx.shape = rows.shape
-        maxima, where = lists.bags.maxima(rows)
+        maxima, _, _, where = segments.aggregate(rows, _MAX)
         ctx.save_for_backward(where)
         return maxima
 
@@ -174,18 +171,18 @@ class _Maximum(torch.autograd.Function):
 class SharedRows:
     """The rows of a tensor of which many slices are taken.
 
-    The gradients of slices are added up in one place. Torch would make each of them a tensor of all
-    rows, which takes longer than everything else.
+    The gradients of slices are added in place. Torch would make each of them a tensor of all rows,
+    which takes longer than everything else.
     """
 
     def __init__(self, rows: Tensor) -> None:
         self.rows = rows
         self.gradient: Tensor | None = None
-        # Depends on the rows, and all slices on it: so its gradient is asked for after theirs.
+        # Depends on the rows, and all slices depend on it: its gradient comes after theirs.
         self._token: Tensor | None = None
 
     def slice(self, low: int, high: int) -> Tensor:
-        """The rows from `low` to `high` (exclusive)."""
+        """Return the rows from `low` to `high` (exclusive)."""
         if not self.rows.requires_grad or (low == 0 and high == len(self.rows) < _FEW):
             return self.rows[low:high]
         if self._token is None:
@@ -225,7 +222,3 @@ class _Slice(torch.autograd.Function):
             shared.gradient = torch.zeros_like(shared.rows)
         shared.gradient[ctx.low : ctx.high] += gradient
         return gradient.new_zeros(()), None, None, None, None
-
-
-def _offsets(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))

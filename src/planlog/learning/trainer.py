@@ -18,21 +18,22 @@ from torch import Tensor
 
 from planlog.learning.dataset import Dataset
 from planlog.learning.network import Network
-from planlog.learning.segment_ops import Lists, PreparedCircuit
+from planlog.learning.segment_ops import PreparedCircuit, RowSegments
 from planlog.network.settings import Loss, Schedule, SelectBy, TrainingSettings
+from planlog.ragged import Segments
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How good the weights are after some epochs, over all choice sets."""
+    """Quality of the weights after some epochs, over all choice sets."""
 
-    epoch: int  # epochs done
-    epochs: int  # epochs to do
+    epoch: int  # number of finished epochs
+    epochs: int  # total number of epochs
     loss: float
-    accuracy: float  # share of the states in which the action of highest score is optimal
-    f1: float  # of telling optimal actions by scores above 0
+    accuracy: float  # fraction of the states in which the action of highest score is optimal
+    f1: float  # F1 score of classifying actions as optimal if their score is above 0
 
 
 OnProgress = Callable[[Progress], None]
@@ -40,13 +41,13 @@ OnProgress = Callable[[Progress], None]
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """The best weights that were found, and how good they were on the way."""
+    """The best weights, and the quality of the weights after each epoch."""
 
     weights: dict[str, npt.NDArray[np.float32]]
     best: Progress
     history: tuple[Progress, ...]
     interrupted: bool
-    checkpoint: dict[str, npt.NDArray[Any]]  # to go on from, with `resume`
+    checkpoint: Arrays  # for `resume`
 
 
 def train(
@@ -59,11 +60,10 @@ def train(
     on_progress: OnProgress | None = None,
     on_checkpoint: Callable[[Arrays], None] | None = None,
 ) -> TrainingResult:
-    """Trains the network in place, and leaves it with the best weights.
+    """Train the network in place, and leave it with the best weights.
 
-    A KeyboardInterrupt ends the training early. `on_checkpoint` is given, after each epoch, what
-    `resume` needs to go on from there; the training then ends with the weights that it would have
-    had without a break.
+    A KeyboardInterrupt ends the training early. After each epoch, `on_checkpoint` receives arrays
+    for `resume`. A resumed training ends with the same weights as an uninterrupted one.
     """
     if not data.choice_sets.optimal.any():
         raise ValueError("there is nothing to learn: the policy derives no optimal action")
@@ -93,7 +93,7 @@ def train(
 
 @dataclass(frozen=True)
 class _Found:
-    """What was found so far; replaced as a whole, so that an interrupt finds it complete."""
+    """The result so far; replaced as a whole, so that an interrupt finds it complete."""
 
     history: tuple[Progress, ...]
     best: Progress
@@ -107,7 +107,7 @@ class _Training:
         self, data: Dataset, network: Network, settings: TrainingSettings, seed: int
     ) -> None:
         self.found: _Found | None = None
-        self.checkpoint: dict[str, npt.NDArray[Any]] = {}
+        self.checkpoint: Arrays = {}
         self._network = network
         self._settings = settings
         self._seed = seed
@@ -125,7 +125,7 @@ class _Training:
         return self.epochs_done > self._settings.epochs
 
     def epoch(self) -> Progress:
-        """Judges the weights; then improves them, unless they are those after the last epoch."""
+        """Evaluate the weights; then update them, unless all epochs are done."""
         is_last = self.epochs_done == self._settings.epochs
         with torch.set_grad_enabled(not self._batches and not is_last):
             scores = self._whole.scores(self._network)
@@ -147,7 +147,7 @@ class _Training:
         return progress
 
     def load(self, arrays: Arrays) -> None:
-        """Go on from a checkpoint."""
+        """Continue from a checkpoint."""
         if arrays["weights"].shape != tuple(self._weights.shape):
             raise ValueError("the checkpoint is of another network")
         self.take(arrays["weights"])
@@ -162,7 +162,7 @@ class _Training:
         self.checkpoint = dict(arrays)
 
     def take(self, weights: npt.NDArray[Any]) -> None:
-        """Gives the network weights that were found."""
+        """Set the weights of the network."""
         with torch.no_grad():
             self._weights.copy_(torch.tensor(weights))
 
@@ -170,7 +170,7 @@ class _Training:
         weights: npt.NDArray[Any] = self._weights.detach().numpy().copy()
         return weights
 
-    def _make_checkpoint(self) -> dict[str, npt.NDArray[Any]]:
+    def _make_checkpoint(self) -> Arrays:
         assert self.found is not None
         return {
             "updates": np.array(self._adam.updates),
@@ -189,7 +189,7 @@ class _Training:
             self.found = _Found(history, self.found.best, self.found.weights)
 
     def _best(self, history: tuple[Progress, ...]) -> Progress:
-        """The first of the best."""
+        """Return the first of the best epochs."""
         if self._settings.select_by is SelectBy.F1:
             return max(history, key=lambda progress: progress.f1)
         return min(history, key=lambda progress: progress.loss)
@@ -208,7 +208,7 @@ class _Training:
         return rate * (1 + math.cos(math.pi * self._adam.updates / total)) / 2
 
     def _make_batches(self, data: Dataset) -> list[_Objective]:
-        """The choice sets in random batches, which stay the same; none if one would be enough."""
+        """Divide the choice sets into fixed random batches; none if one would be enough."""
         size, choice_sets = self._settings.batch, len(data.choice_sets)
         if size is None or size >= choice_sets:
             return []
@@ -223,7 +223,7 @@ class _Training:
 class _Objective:
     """Scores, loss and quality for the choice sets of some data.
 
-    Losses are means over all labelled states (listwise) or their actions (binary); those of
+    Losses are means over all labelled states (listwise) or their actions (binary). The losses of
     batches are divided by `total` instead, so that they add up to the mean of the whole.
     """
 
@@ -234,13 +234,12 @@ class _Objective:
         sizes = {layer.relation: layer.last for layer in data.circuit.layers}
         self._relations = np.unique(choice_sets.relations).tolist()
         firsts = np.zeros(max(self._relations, default=0) + 1, dtype=np.int64)
-        offsets = _offsets([sizes[relation] for relation in self._relations])
-        firsts[self._relations] = offsets[:-1]
+        rows = Segments.of_lengths([sizes[relation] for relation in self._relations]).offsets
+        firsts[self._relations] = rows[:-1]
         nodes = firsts[choice_sets.relations] + choice_sets.nodes
-        entries, owners = len(nodes), choice_sets.owners
-        self._entries = Lists(nodes, np.arange(entries + 1), int(offsets[-1]))
+        entries, owners = len(nodes), choice_sets.segments.owners
+        self._entries = RowSegments(nodes, int(rows[-1]))
         self._groups = _Groups(np.arange(entries), owners, len(choice_sets), entries)
-
         solvable = np.zeros(len(choice_sets), dtype=np.bool_)  # with an optimal action
         solvable[owners[choice_sets.optimal]] = True
         numbers = np.cumsum(solvable) - 1
@@ -259,7 +258,7 @@ class _Objective:
         self.total = float(weights.sum()) if total is None else total
 
     def scores(self, network: Network) -> Tensor:
-        """(entries, 1)"""
+        """Return the scores of all entries: (entries, 1)."""
         values = network(self._circuit)
         return self._entries.sums(torch.cat([values[relation] for relation in self._relations]))
 
@@ -269,51 +268,52 @@ class _Objective:
                 scores, self._optimal, reduction="none"
             )
             return (losses * self._entry_states).sum() / self.total
-        weighted = scores + torch.log(self._actions)  # equal actions are added up
+        weighted = scores + torch.log(self._actions)  # an entry counts once for each action
         losses = self._any.logsumexp(weighted) - self._best.logsumexp(weighted)
         return (losses * self._solvable_states).sum() / self.total
 
     def quality(self, scores: Tensor) -> tuple[float, float]:
-        """Accuracy (of equally scored actions each is taken as often as any other), and F1."""
+        """Return accuracy and F1 score; actions of equal scores are chosen equally often."""
         highest = self._groups.spread(self._groups.maxima(scores))
         taken = (scores == highest) * self._actions
         right = self._groups.sums(taken * self._optimal) / self._groups.sums(taken)
         accuracy = float((right * self._states).sum() / self._states.sum())
-        told = (scores > 0).float()
-        both = float((told * self._optimal * self._entry_states).sum())
-        either = float(((told + self._optimal) * self._entry_states).sum())
+        positive = (scores > 0).float()
+        both = float((positive * self._optimal * self._entry_states).sum())
+        either = float(((positive + self._optimal) * self._entry_states).sum())
         return accuracy, 2 * both / either if either else 0.0
 
 
 class _Groups:
-    """Some entries, in groups: the k-th belongs to group `owners[k]`, which do not decrease."""
+    """Some of all entries, grouped: `entries[k]` belongs to group `owners[k]`."""
 
     def __init__(
         self,
         entries: npt.NDArray[np.int64],
-        owners: npt.NDArray[np.int64],
+        owners: npt.NDArray[Any],
         groups: int,
         total: int,
     ) -> None:
-        size = len(entries)
-        lengths = np.bincount(owners, minlength=groups).tolist()
-        self._pick = Lists(entries, np.arange(size + 1), total)
-        self._members = Lists(np.arange(size), _offsets(lengths), size)
-        self._owners = Lists(owners, np.arange(size + 1), groups)
+        segments, order = Segments.grouped(owners, groups)
+        self._pick = RowSegments(entries, total)
+        self._members = RowSegments(order, len(entries), segments)
+        self._owners = RowSegments(owners, groups)
         self.sums = self._members.sums
         self.maxima = self._members.maxima
         self.spread = self._owners.sums
 
     def logsumexp(self, values: Tensor) -> Tensor:
-        """The logarithm of the sum of exponentials in each group, (groups, 1)."""
+        """Return the logarithm of the sum of exponentials in each group: (groups, 1)."""
         picked = self._pick.sums(values)
         highest = self.maxima(picked.detach())
         return highest + torch.log(self.sums(torch.exp(picked - self.spread(highest))))
 
 
 class _Adam:
-    """Adam with its usual constants, and decay of the weights apart from the gradient. (Torch's
-    own takes more than a second to be imported.)"""
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019) and the usual constants.
+
+    Importing torch's own optimisers takes more than a second.
+    """
 
     def __init__(self, weights: Tensor) -> None:
         self.updates = 0
@@ -334,9 +334,9 @@ class _Adam:
 
 
 def _flattened(network: Network) -> torch.nn.Parameter:
-    """All weights to train as one vector, with one gradient; the network's own become views of it.
+    """Return all trained weights as one vector with one gradient; the network keeps views of it.
 
-    Networks have hundreds of small weights, and updating each would take longer than all the rest.
+    Networks have hundreds of small weights. Updating each would take longer than everything else.
     """
     trained = [weight for weight in network.parameters() if weight.requires_grad]
     vector = torch.nn.Parameter(torch.cat([weight.detach().reshape(-1) for weight in trained]))
@@ -354,13 +354,9 @@ def _column(values: npt.NDArray[Any]) -> Tensor:
     return torch.tensor(values, dtype=torch.float32)[:, None]
 
 
-def _offsets(lengths: list[int]) -> npt.NDArray[np.int64]:
-    return np.cumsum([0, *lengths], dtype=np.int64)
-
-
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Torch's threads wait for each other more than they help here, and for other processes."""
+    """Let torch use one thread: on tensors this small, more of them only wait for each other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,9 +1,9 @@
-"""The computations of a network over many states, each distinct one once.
+"""Circuits: the computations of a network over many states, each distinct one once.
 
-The value of an atom depends only on how it is derived. Two atoms, be it of different tasks, that
-are derived by the same rules from atoms of equal values have equal values whatever the weights
-are: they are one *node*. The nodes and the messages between them form a circuit, which is all that
-a network needs to know of the states.
+The value of an atom depends only on its derivations. Two atoms, even of different tasks, that are
+derived by the same rules from atoms of equal values have equal values for all weights: they are one
+*node*. A circuit consists of the nodes and the messages between them. It is all that a network
+needs to know of the states.
 """
 
 from __future__ import annotations
@@ -14,22 +14,20 @@ from enum import Enum
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from planlog import _core
 from planlog.network.structure import Structure, structure_of
 from planlog.pddl.task import State, Task
 from planlog.policy.policy import Policy
+from planlog.ragged import Ids, Segments
 from planlog.statespace.space import OnProgress, StateSpace
 
-Ids = npt.NDArray[np.uint32]
-
-# How many states are added before progress is told.
-_CHUNK = 500
+_CHUNK = 500  # states added between two progress reports
+_NONE = np.zeros(0, dtype=np.uint32)
 
 
 class Sharing(Enum):
-    """Which atoms are the same node."""
+    """Criterion by which atoms are the same node."""
 
     NONE = 0  # every atom is a node of its own
     SETS = 1  # equal sets of messages from each rule: enough where the maximum is taken
@@ -40,14 +38,14 @@ class Sharing(Enum):
 class RuleMessages:
     """The messages of one rule to the nodes of a layer.
 
-    Message i combines the nodes `children[i]`, numbers within the relations of the rule's body. Of
-    the layer's nodes, `first + nodes[i]` takes `messages[offsets[i] : offsets[i + 1]]`.
+    Message i combines the nodes `children[i]`, numbered within the relations of the rule's body.
+    The layer's node `first + nodes[i]` aggregates the messages of segment i.
     """
 
     rule: int
     children: Ids  # (messages, body literals)
     nodes: Ids  # (k,)
-    offsets: Ids  # (k + 1,)
+    segments: Segments
     messages: Ids  # (uses of messages,)
 
 
@@ -63,7 +61,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Counts:
-    """How much there was, and how much of it is left after sharing."""
+    """Sizes before sharing (atoms, ground messages) and after it (nodes, messages)."""
 
     states: int
     atoms: int
@@ -76,8 +74,8 @@ class Counts:
 class Circuit:
     """All nodes in an order in which they can be computed.
 
-    `inputs[r]` (nodes of r,) has for each node of an input relation the number of its feature
-    vector; without features all atoms of the relation are node 0 with vector 0.
+    `inputs[r]` (nodes of r,) numbers the feature vectors of the nodes of an input relation. Without
+    features, all atoms of the relation are node 0 with vector 0.
     """
 
     structure: Structure
@@ -88,25 +86,23 @@ class Circuit:
 
 @dataclass(frozen=True)
 class StateNodes:
-    """The atoms of a state that were asked for: for each relation object ids (atoms, arity) and
-    nodes (atoms,)."""
+    """The requested atoms of a state, by relation: object ids (atoms, arity) and nodes (atoms,)."""
 
     atoms: Mapping[int, tuple[Ids, Ids]]
 
 
 @dataclass(frozen=True)
 class ActionNodes:
-    """The actions that the policy derives in some states of a task: those of the i-th state are the
-    entries `offsets[i]` to `offsets[i + 1]`."""
+    """The actions that the policy derives in states of a task, one segment for each state."""
 
-    offsets: Ids  # (states + 1,)
+    segments: Segments
     relations: Ids  # (derived actions,)
     nodes: Ids  # (derived actions,)
 
 
 @dataclass(frozen=True)
 class SpaceNodes(ActionNodes):
-    """Those of some states of a space, with the transitions that they are."""
+    """Derived actions in states of a space, with their transitions."""
 
     space: StateSpace
     states: Ids  # (states,)
@@ -118,7 +114,7 @@ _Actions = TypeVar("_Actions", bound=ActionNodes)
 
 @dataclass(frozen=True)
 class Lifted:
-    """A circuit, and where in it the atoms of the states are that were added, in their order."""
+    """A circuit, and the nodes of the states' atoms, in the order in which they were added."""
 
     circuit: Circuit
     states: tuple[StateNodes, ...]
@@ -132,7 +128,7 @@ class CircuitBuilder:
     def __init__(
         self, policy: Policy, sharing: Sharing, outputs: Collection[int] | None = None
     ) -> None:
-        """`outputs` are the relations whose values are wanted; all by default."""
+        """Compute the values of the relations `outputs`, by default of all."""
         self.policy = policy
         self.structure = structure_of(policy, outputs)
         numbers = [rule.number for rule in self.structure.rules]
@@ -152,16 +148,14 @@ class CircuitBuilder:
         state: State | None = None,
         features: Mapping[int, Mapping[tuple[str, ...], int]] | None = None,
     ) -> None:
-        """Add a state (the initial one by default); the nodes of these relations are kept.
+        """Add a state, by default the initial one, and keep the nodes of these relations.
 
-        `features` gives for atoms of input relations the numbers of their feature vectors; the
-        atoms of the other relations have vector 0.
+        `features` numbers the feature vectors of atoms of input relations; other atoms have
+        vector 0.
         """
-        self.policy.check_task(task)
         for relation in relations:
             if relation in self._all_derived and relation not in self._outputs:
                 raise ValueError(f"{self._name(relation)} is not among the outputs")
-        feed = _core.CircuitFeed(self._core, task.core)
         numbered = []
         for relation, vectors in (features or {}).items():
             if relation not in self._vectors:
@@ -170,7 +164,7 @@ class CircuitBuilder:
             numbers = np.array(list(vectors.values()), dtype=np.uint32)
             numbered.append((relation, np.array(rows, dtype=np.uint32).reshape(-1), numbers))
             self._vectors[relation] = max([self._vectors[relation], *(numbers + 1).tolist()])
-        feed.set_features(numbered)
+        feed = self._feed(task, numbered)
         feed.add_state(task.ids(task.initial if state is None else state))
         self._states.append({relation: feed.nodes(relation) for relation in relations})
 
@@ -178,61 +172,57 @@ class CircuitBuilder:
         self, space: StateSpace, states: Ids, *, on_progress: OnProgress | None = None
     ) -> None:
         """Add expanded states of a space of all applicable actions."""
-        self.policy.check_task(space.task)
-        feed = _core.CircuitFeed(self._core, space.task.core)
-        feed.set_features([])
-        counts, transitions, nodes = [np.zeros(1, dtype=np.int64)], [], []
+        feed = self._feed(space.task)
+        lengths: list[int] = []
+        transitions, nodes = [_NONE], [_NONE]
         for begin in range(0, len(states), _CHUNK):
             offsets, found, found_nodes = feed.add_states(
                 space.core, np.ascontiguousarray(states[begin : begin + _CHUNK])
             )
-            counts.append((offsets[1:] - offsets[:-1]).astype(np.int64))
+            lengths += Segments(offsets).lengths.tolist()
             transitions.append(found)
             nodes.append(found_nodes)
             if on_progress:
-                on_progress(begin + len(offsets) - 1)
-        chosen = np.concatenate([np.zeros(0, dtype=np.uint32), *transitions])
+                on_progress(len(lengths))
+        chosen = np.concatenate(transitions)
         self._spaces.append(
             SpaceNodes(
                 space=space,
                 states=states,
-                offsets=np.cumsum(np.concatenate(counts)).astype(np.uint32),
+                segments=Segments.of_lengths(lengths),
                 transitions=chosen,
                 relations=self._action_relations(space)[space.actions[chosen]],
-                nodes=np.concatenate([np.zeros(0, dtype=np.uint32), *nodes]),
-            )
-        )
-
-    def add_choices(self, task: Task, states: Iterable[State]) -> None:
-        """Add states of a task; the nodes of all actions that the policy derives there are kept,
-        ordered by schema and arguments."""
-        self.policy.check_task(task)
-        feed = _core.CircuitFeed(self._core, task.core)
-        feed.set_features([])
-        counts = [0]
-        relations, nodes = [np.zeros(0, dtype=np.uint32)], [np.zeros(0, dtype=np.uint32)]
-        for state in states:
-            feed.add_state(task.ids(state))
-            found, found_nodes = feed.actions()
-            counts.append(len(found))
-            relations.append(found)
-            nodes.append(found_nodes)
-        self._choices.append(
-            ActionNodes(
-                offsets=np.cumsum(counts).astype(np.uint32),
-                relations=np.concatenate(relations),
                 nodes=np.concatenate(nodes),
             )
         )
 
+    def add_choices(self, task: Task, states: Iterable[State]) -> None:
+        """Add states of a task with all derived actions, ordered by schema and arguments."""
+        feed = self._feed(task)
+        relations, nodes = [_NONE], [_NONE]
+        for state in states:
+            feed.add_state(task.ids(state))
+            found, found_nodes = feed.actions()
+            relations.append(found)
+            nodes.append(found_nodes)
+        segments = Segments.of_lengths([len(found) for found in relations[1:]])
+        actions = ActionNodes(segments, np.concatenate(relations), np.concatenate(nodes))
+        self._choices.append(actions)
+
+    def _feed(self, task: Task, features: Sequence[tuple[int, Ids, Ids]] = ()) -> _core.CircuitFeed:
+        self.policy.check_task(task)
+        feed = _core.CircuitFeed(self._core, task.core)
+        feed.set_features(features)
+        return feed
+
     def finish(self) -> Lifted:
-        """The circuit of all states; nothing can be added after this."""
+        """Return the circuit of all states; nothing can be added after this."""
         layers, renumbered, counts = self._core.finish(self._outputs)
         circuit = Circuit(
             structure=self.structure,
             inputs={r: np.arange(n, dtype=np.uint32) for r, n in self._vectors.items()},
             layers=tuple(
-                Layer(relation, first, last, tuple(RuleMessages(*rule) for rule in rules))
+                Layer(relation, first, last, tuple(_rule_messages(*rule) for rule in rules))
                 for relation, first, last, rules in layers
             ),
             counts=Counts(*counts),
@@ -268,9 +258,13 @@ class CircuitBuilder:
         return sorted(used - self.structure.derived)
 
     def _action_relations(self, space: StateSpace) -> Ids:
-        """The relation of each ground action of a space: (ground actions,)."""
+        """Return the relation of each ground action of a space: (ground actions,)."""
         numbers = [
             self.policy.core.action_relation(i) for i in range(len(space.task.domain.actions))
         ]
         relations = np.array([0 if n is None else n for n in numbers], dtype=np.uint32)
         return relations[space.core.action_schemas]
+
+
+def _rule_messages(rule: int, children: Ids, nodes: Ids, offsets: Ids, used: Ids) -> RuleMessages:
+    return RuleMessages(rule, children, nodes, Segments(offsets), used)

@@ -20,15 +20,16 @@ import numpy.typing as npt
 from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save
 
+import planlog
 from planlog.errors import ModelError, RuleError
 from planlog.files import write_atomically
 from planlog.network.scorer import NetworkScorer, Weights
-from planlog.network.settings import Activation, Aggregation, NetworkSettings, TemplateSettings
+from planlog.network.settings import NetworkSettings, TemplateSettings, plain_values
 from planlog.network.template import Template, build_template
 from planlog.pddl.task import Domain, counted
 from planlog.policy.policy import Policy
 
-FORMAT = 2  # increased when older versions of Planlog can no longer read new files
+FORMAT = 2  # increases when older versions of Planlog cannot read new files
 
 # Limits of what reading a file can cost; sensible models are far smaller.
 MOST_BYTES = 256 * 1024**2
@@ -155,16 +156,12 @@ class Model:
 
     def describe(self) -> dict[str, Any]:
         """Return the description in the file: everything but the weights."""
-        network = {
-            key: value.value if isinstance(value, Enum) else value
-            for key, value in asdict(self.network).items()
-        }
         return {
             "format": FORMAT,
             "domain": self.domain,
             "rules": self.rules,
             "template": asdict(self.template),
-            "network": network,
+            "network": plain_values(self.network),
             "signature": self.signature,
             "signature_hash": self.signature_hash,
             "training": dict(self.training),
@@ -182,7 +179,7 @@ class Model:
 
     @classmethod
     def read(cls, path: str | Path) -> Model:
-        """Read a model file. Raises ModelError if it is not a valid one, and OSError."""
+        """Read a model file. Raises ModelError if it is not valid, and OSError."""
         metadata, tensors = _read_container(Path(path))
         if _KEY not in metadata:
             raise ModelError(f"{path} is a safetensors file, but not of Planlog")
@@ -219,8 +216,6 @@ class Model:
 
 def present_versions() -> dict[str, str]:
     """Return the versions of the software that makes a model."""
-    import planlog
-
     return {
         "planlog": planlog.__version__,
         "python": platform.python_version(),
@@ -230,15 +225,14 @@ def present_versions() -> dict[str, str]:
 
 def _difference(model: str, domain: str) -> str:
     """Return the first line of each of two signatures that the other one lacks."""
-    of_model, of_domain = model.splitlines(), domain.splitlines()
     lines = []
     for title, own, other in (
-        ("only in that one", of_model, set(of_domain)),
-        ("only in this one", of_domain, set(of_model)),
+        ("only in that one", model, domain),
+        ("only in this one", domain, model),
     ):
-        different = [line for line in own if line not in other]
-        if different:
-            lines.append(f"  {title}: {different[0]}")
+        others = set(other.splitlines())
+        different = [line for line in own.splitlines() if line not in others]
+        lines += [f"  {title}: {line}" for line in different[:1]]
     return "\n".join(lines)
 
 
@@ -290,17 +284,12 @@ def _from_format_1(value: Any, names: Mapping[str, str] = _RENAMED) -> Any:
     }
 
 
-def _network_settings(described: Mapping[str, Any]) -> NetworkSettings:
-    kinds = {
-        "message_activation": Activation,
-        "atom_activation": Activation,
-        "score_activation": Activation,
-        "aggregation": Aggregation,
-    }
-    settings: dict[str, Any] = {
-        key: kinds[key](value) if key in kinds else value for key, value in described.items()
-    }
-    return NetworkSettings(**settings)
+def _network_settings(values: Mapping[str, Any]) -> NetworkSettings:
+    def read(name: str, value: Any) -> Any:
+        kind = type(getattr(NetworkSettings, name, None))
+        return kind(value) if issubclass(kind, Enum) else value
+
+    return NetworkSettings(**{name: read(name, value) for name, value in values.items()})
 
 
 def _read_container(path: Path) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, get_args, get_type_hints
 
@@ -201,6 +201,12 @@ def preset(text: str) -> LearningSettings:
             raise ValueError(f"there is no setting '{key}'; there are {', '.join(kinds)}")
         values[key] = _value(key, kinds[key], value)
     return PRESETS[name].changed(**values)
+
+
+def plain_values(settings: TrainingSettings | NetworkSettings) -> dict[str, Any]:
+    """Return settings as values of JSON, by name."""
+    values = asdict(settings).items()
+    return {name: value.value if isinstance(value, Enum) else value for name, value in values}
 
 
 def _kinds(settings: type) -> dict[str, Any]:

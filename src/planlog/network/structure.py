@@ -6,13 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from planlog.policy.policy import Policy
+from planlog.policy.policy import Policy, head_and_body
 
 
 @dataclass(frozen=True)
 class NetworkRule:
-    """A rule whose head gets a value from the positive literals of its body; rules and relations
-    go by the core's numbers."""
+    """A rule that computes its head's value from the positive literals of its body. Rules and
+    relations go by the core's numbers."""
 
     number: int
     head: int
@@ -34,21 +34,16 @@ class Structure:
 
 
 def structure_of(policy: Policy, outputs: Collection[int] | None = None) -> Structure:
-    """The rules of a policy's program as those of a network, preconditions included.
+    """Return the network of a policy's program, preconditions included.
 
-    If only the values of some relations are wanted, rules that contribute nothing to these are
-    left out: a predicate that is only read under `not`, say, needs no value.
+    With `outputs`, rules that do not contribute to the values of these relations are left out: for
+    example, a predicate that occurs only under `not` needs no value.
     """
     if policy.program is None:
-        raise ValueError("a network needs rules: make a template of the policy first")
+        raise ValueError("a network needs rules: build a template of the policy first")
     core = policy.core
     rules = [
-        NetworkRule(
-            number=number,
-            head=core.rule_head(number),
-            body=tuple(relation for relation, negated, _ in core.rule_body(number) if not negated),
-            text=rule.text or str(rule),
-        )
+        NetworkRule(number, *head_and_body(core, number), rule.text or str(rule))
         for rule, number in zip(policy.program.rules, policy.rule_numbers, strict=True)
     ]
     if outputs is not None:
@@ -60,6 +55,6 @@ def structure_of(policy: Policy, outputs: Collection[int] | None = None) -> Stru
 
 
 def action_relations(policy: Policy) -> tuple[int, ...]:
-    """The relations of the actions that the policy has rules for."""
+    """Return the relations of the actions that the policy has rules for."""
     numbers = (policy.core.action_relation(i) for i in range(len(policy.domain.actions)))
     return tuple(number for number in numbers if number is not None)

@@ -4,40 +4,42 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-Ids = npt.NDArray[np.uint32]
+from planlog.ragged import Ids, Segments
 
 
 @dataclass(frozen=True)
 class AtomRows:
-    """The true atoms of a relation: `values` (rows, arity), object ids; those of state s are the
-    rows `offsets[s]` to `offsets[s + 1]`. A static relation is the same in all states and is
-    stored once."""
+    """The true atoms of a relation: `values` (rows, arity), object ids; one segment for each state.
+
+    A static relation is the same in all states and is stored once.
+    """
 
     values: Ids
-    offsets: Ids
+    segments: Segments
     static: bool
 
     def of(self, state: int) -> Ids:
-        """The rows of one state: (rows, arity)."""
-        s = 0 if self.static else state
-        return self.values[self.offsets[s] : self.offsets[s + 1]]
+        """Return the rows of one state: (rows, arity)."""
+        return self.values[self.segments[0 if self.static else state]]
 
 
 @dataclass(frozen=True)
 class RuleDerivations:
-    """All satisfied substitutions of a rule: `heads` (n,) and `bodies` (n, positive literals) are
-    row numbers into the atoms of the relations concerned; those of state s are the entries
-    `offsets[s]` to `offsets[s + 1]`."""
+    """All satisfied substitutions of a rule, one segment for each state.
 
-    head: int  # the head's relation, as are those of the positive body literals
-    body: tuple[int, ...]
+    `heads` (n,) and `bodies` (n, positive literals) are row numbers into the relations' atoms.
+    """
+
+    head: int  # relation
+    body: tuple[int, ...]  # relations of the positive literals
     heads: Ids
     bodies: Ids
-    offsets: Ids
+    segments: Segments
     static: bool
+
+    def of(self, state: int) -> slice:
+        """Return the substitutions of one state."""
+        return self.segments[0 if self.static else state]
 
 
 @dataclass(frozen=True)

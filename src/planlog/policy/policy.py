@@ -18,13 +18,14 @@ from planlog.datalog.compile import CompiledProgram, compile_program
 from planlog.datalog.stratify import without_network_rules
 from planlog.errors import Diagnostic, RuleError
 from planlog.pddl.task import Action, Domain, State, Task, counted
-from planlog.policy.derivations import AtomRows, Derivations, Ids, RuleDerivations
+from planlog.policy.derivations import AtomRows, Derivations, RuleDerivations
 from planlog.policy.query import answers
 from planlog.policy.walk import Walk
+from planlog.ragged import Ids, Segments
 
 
 class Scorer(Protocol):
-    """A ranking of derived actions, as `planlog.network.scorer` makes it from a trained network."""
+    """A ranking of derived actions, such as `planlog.network.scorer.NetworkScorer`."""
 
     temperature: float | None  # of the softmax that samples actions; None: the best action
     network: _core.Network
@@ -69,8 +70,8 @@ class Policy:
     def read(cls, path: str | Path, domain: Domain) -> Policy:
         """Read a rule file.
 
-        Returns the policy; `warnings` holds what is doubtful. Raises RuleError with all mistakes of
-        the file and where they are, and OSError if the file cannot be read.
+        Returns the policy, with `warnings` about doubtful rules. Raises RuleError with all mistakes
+        and their places, and OSError if the file cannot be read.
 
         >>> Policy.read("graph/policy.dl", domain)
         Policy('graph', 1 rule)
@@ -109,7 +110,7 @@ class Policy:
 
     @property
     def text(self) -> str:
-        """The rules as text, as they were written if they come from a file or text."""
+        """The text that the rules were read from, or the rules as text."""
         if self.program is None:
             return ""
         return self.program.text or "".join(
@@ -144,8 +145,8 @@ class Policy:
     def derivations(self, task: Task, states: Iterable[State]) -> Derivations:
         """Return the canonical models of states, with all satisfied substitutions."""
         ids = [task.ids(state) for state in states]
-        offsets = np.cumsum([0, *map(len, ids)], dtype=np.uint32)
-        atoms = np.concatenate(ids) if ids else np.zeros(0, dtype=np.uint32)
+        atoms = np.concatenate([np.zeros(0, dtype=np.uint32), *ids])
+        offsets = Segments.of_lengths([len(state) for state in ids]).offsets
         with self._walk(task) as walk:
             return self.rules.as_derivations(walk.core.derive(atoms, offsets))
 
@@ -197,7 +198,7 @@ class Policy:
 
     @property
     def compiled(self) -> CompiledProgram:
-        """The compiled rules; those of a policy with a scorer are often not needed."""
+        """The compiled rules, compiled when they are first needed."""
         rules = self.rules
         with rules._lock:
             if rules._compiled is None:
@@ -224,7 +225,7 @@ class Policy:
         return self.compiled.relations[relation]
 
     def rule_texts(self) -> dict[int, str]:
-        """Return the rules as they were written, by their numbers in the program of a walk."""
+        """Return the texts of the rules by their numbers in the program of a walk."""
         numbers = self.scorer.rule_numbers if self.scorer else self.rule_numbers
         rules = self.program.rules if self.program else ()
         return {number: rule.text for number, rule in zip(numbers, rules, strict=True)}
@@ -235,20 +236,18 @@ class Policy:
     ) -> Derivations:
         """Wrap the core's arrays of derivations by the rules."""
         relations, rules = arrays
+        core = self.core
         return Derivations(
-            tuple(AtomRows(*relation) for relation in relations),
+            tuple(AtomRows(rows, Segments(offsets), static) for rows, offsets, static in relations),
             tuple(
-                RuleDerivations(self.core.rule_head(i), self._positive_body(i), *rule)
-                for i, rule in enumerate(rules[: self.core.rule_count])
+                RuleDerivations(*head_and_body(core, i), heads, bodies, Segments(offsets), static)
+                for i, (heads, bodies, offsets, static) in enumerate(rules[: core.rule_count])
             ),
         )
 
-    def _positive_body(self, rule: int) -> tuple[int, ...]:
-        return tuple(rel for rel, negated, _ in self.core.rule_body(rule) if not negated)
-
     @contextmanager
     def _walk(self, task: Task) -> Iterator[Walk]:
-        """Lend a walk of the rules, which is kept so that static relations are loaded once."""
+        """Lend a walk of the rules; it is kept, so that static relations are loaded once."""
         rules = self.rules
         with rules._lock:
             if rules._kept_walk is None or rules._kept_walk.task is not task:
@@ -271,6 +270,12 @@ class Policy:
 
     def __reduce__(self) -> tuple[object, ...]:
         return _unpickle, (self.domain, self._given, self.scorer)
+
+
+def head_and_body(core: _core.Program, rule: int) -> tuple[int, tuple[int, ...]]:
+    """Return the relations of a rule's head and of the positive literals of its body."""
+    body = tuple(relation for relation, negated, _ in core.rule_body(rule) if not negated)
+    return core.rule_head(rule), body
 
 
 def _unpickle(domain: Domain, program: Program | None, scorer: Scorer | None) -> Policy:

@@ -20,8 +20,6 @@ def answers(policy: Policy, task: Task, state: State, body: str) -> list[dict[st
     They are ordered by objects, as the task lists them. The query becomes a rule whose head has all
     variables of the body, before the policy's rules.
     """
-    from planlog.policy.policy import Policy  # the modules need each other
-
     rules = policy.program.rules if policy.program else ()
     tokens = tokenize(body, Diagnostics("<query>", body))
     named = (t.text for t in tokens if t.kind is Kind.VARIABLE and not t.text.startswith("_"))
@@ -30,7 +28,7 @@ def answers(policy: Policy, task: Task, state: State, body: str) -> list[dict[st
     arguments = f"({', '.join(variables)})" if variables else ""
     query = f"{head.name}{arguments} :- {body.strip().removesuffix('.')}."
     program = parse_program(f"{query}\n{policy.text}", policy.domain, "<query>")
-    asked = Policy(policy.domain, program)
+    asked = type(policy)(policy.domain, program)
     rows = asked.derivations(task, [state]).relations[asked.relation(head)].of(0)
     names = task.object_names
     return [

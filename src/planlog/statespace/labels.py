@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from planlog.pddl.task import Task
 from planlog.policy.policy import Policy
+from planlog.ragged import Ids, Mask, Segments
 from planlog.statespace.space import (
     DEFAULT_LIMIT,
     Derived,
@@ -19,7 +19,7 @@ from planlog.statespace.space import (
     expand_all,
 )
 
-# The paper's limits of the training data: tasks, and labelled states for each domain.
+# Limits of the training data in the paper: tasks, and labelled states of each domain.
 PAPER_TASKS = 25
 PAPER_STATES = {"blocksworld": 26_000, "ferry": 11_000, "rover": 15_000, "satellite": 19_000}
 
@@ -28,16 +28,15 @@ PAPER_STATES = {"blocksworld": 26_000, "ferry": 11_000, "rover": 15_000, "satell
 class Labels:
     """Labels of the non-goal states of a space from which a goal is reachable.
 
-    The applicable actions of `states[i]` are the entries `offsets[i]` to `offsets[i + 1]` of the
-    other arrays.
+    The applicable actions of `states[i]` are segment i.
     """
 
     space: StateSpace
-    states: npt.NDArray[np.uint32]  # (labelled states,): their numbers in the space
-    offsets: npt.NDArray[np.uint32]  # (labelled states + 1,)
-    actions: npt.NDArray[np.uint32]  # (labels,): for `space.action`
-    optimal: npt.NDArray[np.bool_]  # (labels,): is the first action of a shortest plan
-    derived: npt.NDArray[np.bool_]  # (labels,): is allowed by the policy
+    states: Ids  # (labelled states,): their numbers in the space
+    segments: Segments
+    actions: Ids  # (labels,): for `space.action`
+    optimal: Mask  # (labels,): whether a shortest plan begins with the action
+    derived: Mask  # (labels,): whether the policy derives the action
 
     def __len__(self) -> int:
         return len(self.states)
@@ -51,15 +50,15 @@ def label(space: StateSpace, policy: Policy, derived: Derived | None = None) -> 
     """
     derived = derived or derive(space, policy)
     labelled = space.goal_distances[: space.expanded] > 0
-    counts = np.diff(space.offsets)[labelled]
-    chosen = labelled[space.graph.sources]
+    states = np.flatnonzero(labelled).astype(np.uint32)
+    segments, chosen = space.segments.select(labelled)
     return Labels(
-        space=space,
-        states=np.flatnonzero(labelled).astype(np.uint32),
-        offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.uint32),
-        actions=space.actions[chosen],
-        optimal=space.optimal[chosen],
-        derived=derived.mask[chosen],
+        space,
+        states,
+        segments,
+        space.actions[chosen],
+        space.optimal[chosen],
+        derived.mask[chosen],
     )
 
 

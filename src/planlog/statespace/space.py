@@ -13,6 +13,7 @@ from planlog import _core
 from planlog.parallel import CheckCancelled, map_in_order
 from planlog.pddl.task import Action, State, Task
 from planlog.policy.policy import Policy
+from planlog.ragged import Ids, Mask, Segments
 from planlog.statespace.graph import NOT_REACHED, Graph
 
 DEFAULT_LIMIT = 10_000
@@ -43,20 +44,20 @@ class RuleCounts:
 class StateSpace:
     """The states that a policy's actions reach, numbered breadth-first from the start, 0.
 
-    The first `expanded` states have their transitions: those of state s are `offsets[s]` to
-    `offsets[s + 1]`, ordered by schema and arguments. The first `visited` ones, which are these
-    and perhaps some more, are known to be goals or not. The others were only seen.
+    The first `expanded` states have their transitions: those of state s are segment s, ordered by
+    schema and arguments. The first `visited` states, at least the expanded ones, are known to be
+    goals or not. The others were only seen.
     """
 
     task: Task
     core: _core.StateSpace
-    depths: npt.NDArray[np.uint32]  # (states,): least number of actions from the start
+    depths: Ids  # (states,): least number of actions from the start
     visited: int
-    goal: npt.NDArray[np.bool_]  # (states,): is a goal; False for states that were only seen
-    offsets: npt.NDArray[np.uint32]  # (expanded + 1,)
-    successors: npt.NDArray[np.uint32]  # (transitions,)
-    actions: npt.NDArray[np.uint32]  # (transitions,): see `action`
-    rules: RuleCounts  # of the policy, over the expanded states that are no goals
+    goal: Mask  # (states,): whether it is a goal; False for states that were only seen
+    segments: Segments
+    successors: Ids  # (transitions,)
+    actions: Ids  # (transitions,): see `action`
+    rules: RuleCounts  # of the policy, over the expanded non-goal states
 
     def __len__(self) -> int:
         return len(self.depths)
@@ -67,7 +68,7 @@ class StateSpace:
 
     @property
     def expanded(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.segments)
 
     @property
     def complete(self) -> bool:
@@ -85,14 +86,12 @@ class StateSpace:
 
     def transitions(self, state: int) -> range:
         """Return the numbers of a state's transitions; none if the state is not expanded."""
-        if state >= self.expanded:
-            return range(0)
-        return range(int(self.offsets[state]), int(self.offsets[state + 1]))
+        return self.segments.entries(state) if state < self.expanded else range(0)
 
     @cached_property
     def graph(self) -> Graph:
         """The graph of states and transitions."""
-        return Graph.of(len(self), self.offsets, self.successors)
+        return Graph.of(len(self), self.segments, self.successors)
 
     @cached_property
     def goal_distances(self) -> npt.NDArray[np.int32]:
@@ -107,9 +106,9 @@ class StateSpace:
         if self.complete:
             distances[distances == NOT_REACHED] = DEAD_END
             return distances
-        # Up to this depth all goals are known, and all transitions lead there that there are.
-        # So a way to a goal within it is known with all others of the same length, as are all
-        # ways from a state that never leads to one that is not expanded.
+        # Up to this depth all goals and all transitions to its states are known. So a path to a
+        # goal within it is known together with all others of the same length. All paths are known
+        # from a state that never leads to an unexpanded one.
         horizon = int(self.depths[self.expanded])
         if self.visited < len(self):
             horizon = min(horizon, int(self.depths[self.visited]) - 1)
@@ -121,14 +120,14 @@ class StateSpace:
         return distances
 
     @cached_property
-    def optimal(self) -> npt.NDArray[np.bool_]:
+    def optimal(self) -> Mask:
         """Whether each transition leads one action nearer to the goal: (transitions,).
 
-        Known for those that leave states whose goal distance is known.
+        Known for transitions from states whose goal distance is known.
         """
         before = self.goal_distances[self.graph.sources]
         after = self.goal_distances[self.successors]
-        optimal: npt.NDArray[np.bool_] = (after >= 0) & (after == before - 1)
+        optimal: Mask = (after >= 0) & (after == before - 1)
         return optimal
 
     @cached_property
@@ -136,7 +135,7 @@ class StateSpace:
         return self.core.bits
 
     @cached_property
-    def _atoms(self) -> npt.NDArray[np.uint32]:
+    def _atoms(self) -> Ids:
         return self.core.atoms
 
 
@@ -174,7 +173,7 @@ def expand(
         depths=core.depths,
         visited=core.visited,
         goal=core.goals.view(np.bool_),
-        offsets=core.offsets,
+        segments=Segments(core.offsets),
         successors=core.successors,
         actions=core.actions,
         rules=_rule_counts(chosen, core.rules),
@@ -214,7 +213,7 @@ class Derived:
     where the policy is not evaluated.
     """
 
-    mask: npt.NDArray[np.bool_]
+    mask: Mask
     rules: RuleCounts
 
 
@@ -234,6 +233,6 @@ def _rule_counts(policy: Policy, counts: tuple[list[int], list[int]]) -> RuleCou
     """Select the counts of the rule file's rules from those of all rules of the core."""
     numbers = list(policy.rule_numbers)
     states, derivations = (np.array(c, dtype=np.int64) for c in counts)
-    if len(states) == 0:  # there was no state to ask in
+    if len(states) == 0:  # no state was evaluated
         states = derivations = np.zeros(max(numbers, default=-1) + 1, dtype=np.int64)
     return RuleCounts(states[numbers], derivations[numbers])
