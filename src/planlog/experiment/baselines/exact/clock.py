@@ -39,7 +39,7 @@ class Clock:
         message = "" if optimal else "optimality was not proved"
         return self._solution(Status.SOLVED, (best,), optimal, lower_bound, message)
 
-    def unsolvable(self, reason: str = "") -> Solution:
+    def unsolvable(self, reason: str) -> Solution:
         """Return the solution of a task without a plan."""
         return self._solution(Status.UNSOLVABLE, message=reason)
 

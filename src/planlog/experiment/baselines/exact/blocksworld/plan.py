@@ -31,7 +31,7 @@ from planlog.experiment.baselines.exact.blocksworld.feedback_vertex_set import (
     minimum_feedback_set,
 )
 from planlog.experiment.baselines.exact.clock import Clock
-from planlog.experiment.baselines.exact.task_shape import Facts, check_task, goal_atoms, ground
+from planlog.experiment.baselines.exact.task_shape import Facts, Unsolvable, goal_atoms
 from planlog.experiment.baselines.solution import Solution
 from planlog.pddl.task import Action, Task
 
@@ -40,15 +40,9 @@ _TABLE = "(table)"
 _HAND = "(hand)"
 
 
-def solve(task: Task, *, time_limit: float | None = None) -> Solution:
+def solve(task: Task, clock: Clock) -> Solution:
     """Return a plan, which is optimal unless the time limit is reached."""
-    clock = Clock(time_limit)
-    check_task(task, "blocksworld")
-    initial = _initial(task)
-    goal = _goal(task)
-    if goal is None:
-        return clock.unsolvable("the goal contradicts itself")
-    problem = _Problem(initial, goal)
+    problem = _Problem(_initial(task), _goal(task))
     twice = minimum_feedback_set(problem.deadlocks(), time_limit=clock.left)
     plan = clock.plan(problem.plan({problem.moving[i] for i in twice.nodes}))
     # A second move costs two actions.
@@ -138,16 +132,16 @@ class _Problem:
         for block, final in order:
             place = places[block]
             if place == _TABLE:
-                actions.append(ground("pickup", block))
+                actions.append(Action("pickup", (block,)))
             elif place != _HAND:
-                actions.append(ground("unstack", block, place))
+                actions.append(Action("unstack", (block, place)))
             places[block] = self._goal.places.get(block, _TABLE) if final else _TABLE
             if block == kept and final:
                 continue
             if places[block] == _TABLE:
-                actions.append(ground("putdown", block))
+                actions.append(Action("putdown", (block,)))
             elif places[block] != _HAND:
-                actions.append(ground("stack", block, places[block]))
+                actions.append(Action("stack", (block, places[block])))
         return tuple(actions)
 
     def _rules(self, twice: set[str]) -> Iterator[tuple[tuple[str, bool], set[tuple[str, bool]]]]:
@@ -225,8 +219,8 @@ def _initial(task: Task) -> dict[str, str]:
     return {block: places[block] for block in task.objects}
 
 
-def _goal(task: Task) -> _Goal | None:
-    """Return the goal, or None if no state satisfies it."""
+def _goal(task: Task) -> _Goal:
+    """Return the goal; raise Unsolvable if no state satisfies it."""
     places: dict[str, str] = {}
     upon: dict[str, str | None] = {}
     for atom in goal_atoms(task, ("on", "on-table", "clear", "arm-empty", "holding")):
@@ -242,13 +236,13 @@ def _goal(task: Task) -> _Goal | None:
             case (_, above):
                 block, place = above, _HAND
         if block is not None and places.setdefault(block, place) != place:
-            return None
+            raise Unsolvable
         if place != _TABLE and upon.setdefault(place, block) != block:
-            return None
+            raise Unsolvable
     if any(places.get(place) == _HAND for place in upon):
-        return None  # a held block is not clear, and carries none
+        raise Unsolvable  # a held block is not clear, and carries none
     try:
         list(_bottom_up(places))
     except CycleError:
-        return None
+        raise Unsolvable from None
     return _Goal(places, upon)

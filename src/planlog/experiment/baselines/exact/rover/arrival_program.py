@@ -202,7 +202,7 @@ class ArrivalProgram(IntegerProgram):
             terms += [(1, first), (1, self._again[r, waypoint])]
         return terms
 
-    def hints(self, values: npt.NDArray[np.int64]) -> Hints:
+    def hints(self, values: npt.NDArray[np.float64]) -> Hints:
         """Return the hints of a solution."""
         visits: dict[int, list[str]] = {r: [] for r in range(len(self.problem.rovers))}
         for (r, waypoint), arrives in self._arrives.items():

@@ -14,14 +14,13 @@ from planlog.experiment.baselines.exact.rover.order_search import (
 )
 from planlog.experiment.baselines.exact.rover.problem import Image, Problem, Sample, read
 from planlog.experiment.baselines.exact.rover.tours import Hints, Impossible, Take, Tours, complete
-from planlog.experiment.baselines.exact.task_shape import ground
+from planlog.experiment.baselines.exact.task_shape import Unsolvable
 from planlog.experiment.baselines.solution import Solution, TimedPlan
 from planlog.pddl.task import Action, Task
 
 
-def solve(task: Task, *, time_limit: float | None = None) -> Solution:
+def solve(task: Task, clock: Clock) -> Solution:
     """Return the best plan found within the time limit, and a lower bound."""
-    clock = Clock(time_limit)
     problem = read(task)
     program = ArrivalProgram(problem)
     best: TimedPlan | None = None
@@ -29,7 +28,7 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
     while (best is None or len(best.actions) > lower_bound) and clock.left > 0:
         answer = program.solve(clock.left)
         if answer.infeasible:
-            return clock.unsolvable()
+            raise Unsolvable("no rovers can achieve all goals")
         lower_bound = max(lower_bound, answer.lower_bound + program.constant)
         if answer.values is None:
             break
@@ -94,7 +93,7 @@ class _Trip:
             return
         for t, waypoint in enumerate(self.visits):
             if t > 0:
-                yield ground("navigate", self.rover.name, self.visits[t - 1], waypoint)
+                yield Action("navigate", (self.rover.name, self.visits[t - 1], waypoint))
             for sample, visit in self.samples.items():
                 if visit == t:
                     yield from self._sample(sample)
@@ -106,10 +105,10 @@ class _Trip:
         kind, waypoint = sample
         if not self.empty:
             store = self.full.pop()
-            yield ground("drop", self.rover.name, store)
+            yield Action("drop", (self.rover.name, store))
             self.empty.append(store)
         store = self.empty.pop()
-        yield ground(f"sample_{kind}", self.rover.name, store, waypoint)
+        yield Action(f"sample_{kind}", (self.rover.name, store, waypoint))
         self.full.append(store)
 
     def _images(self, t: int) -> Iterator[Action]:
@@ -131,8 +130,8 @@ class _Trip:
         if number not in self.calibrated:
             camera = self.rover.cameras[number]
             waypoint = self.visits[t]
-            yield ground(
-                "calibrate", self.rover.name, camera.name, camera.targets[waypoint], waypoint
+            yield Action(
+                "calibrate", (self.rover.name, camera.name, camera.targets[waypoint], waypoint)
             )
             self.calibrated.add(number)
 
@@ -140,13 +139,13 @@ class _Trip:
         self.calibrated.remove(take.camera)
         (objective, mode), camera = image, self.rover.cameras[take.camera]
         waypoint = self.visits[take.taken]
-        return ground("take_image", self.rover.name, waypoint, objective, camera.name, mode)
+        return Action("take_image", (self.rover.name, waypoint, objective, camera.name, mode))
 
     def _send(self, datum: Sample | Image) -> Action:
         here = self.visits[-1]
         lander, site = self.problem.contact[here]
         name = self.rover.name
         if datum in self.problem.images:
-            return ground("communicate_image_data", name, lander, *datum, here, site)
+            return Action("communicate_image_data", (name, lander, *datum, here, site))
         kind, waypoint = datum
-        return ground(f"communicate_{kind}_data", name, lander, waypoint, here, site)
+        return Action(f"communicate_{kind}_data", (name, lander, waypoint, here, site))

@@ -195,8 +195,10 @@ class PhaseProgram(IntegerProgram):
             for p in phases:
                 self.at_most(1, [(1, stays), (1, used[p])])
         for p in phases:
-            self.implies_all([a for (i, _), a in self._arcs.items() if i == p], used[p])
-            self.implies_all([a for (_, j), a in self._arcs.items() if j == p], used[p])
+            leaving = [(-1, a) for (i, _), a in self._arcs.items() if i == p]
+            arriving = [(-1, a) for (_, j), a in self._arcs.items() if j == p]
+            self.at_least(0, [(1, used[p]), *leaving])
+            self.at_least(0, [(1, used[p]), *arriving])
         for node in (start(satellite), end(satellite)):
             arcs = [a for arc, a in self._arcs.items() if node in arc]
             self.at_most(1, [(1, a) for a in arcs])
@@ -217,7 +219,7 @@ class PhaseProgram(IntegerProgram):
             return
         self._arcs[p, after] = arc
 
-    def choice(self, values: npt.NDArray[np.int64]) -> PhaseChoice:
+    def choice(self, values: npt.NDArray[np.float64]) -> PhaseChoice:
         """Return the choice of a solution."""
         visits: dict[int, set[str]] = {
             p: set() for p, used in enumerate(self._used) if values[used]
