@@ -128,11 +128,9 @@ class _Trip:
 
     def _calibrate(self, number: int, t: int) -> Iterator[Action]:
         if number not in self.calibrated:
-            camera = self.rover.cameras[number]
-            waypoint = self.visits[t]
-            yield Action(
-                "calibrate", (self.rover.name, camera.name, camera.targets[waypoint], waypoint)
-            )
+            camera, waypoint = self.rover.cameras[number], self.visits[t]
+            target = camera.targets[waypoint]
+            yield Action("calibrate", (self.rover.name, camera.name, target, waypoint))
             self.calibrated.add(number)
 
     def _take(self, image: Image, take: Take) -> Action:

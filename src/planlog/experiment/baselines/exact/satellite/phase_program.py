@@ -89,18 +89,14 @@ class PhaseChoice:
             left.difference_update(taken[p])
         return taken
 
-    def sequence(self, problem: Problem, satellite: int) -> list[int]:
-        """Return the chosen phases of a satellite in an order with as many arcs as possible."""
+    def chains(self, problem: Problem, satellite: int) -> list[list[int]]:
+        """Return the chosen phases of a satellite along their arcs; a cycle is a chain too."""
         phases = [p for p in self.visits if problem.phases[p].satellite == satellite]
-        after = dict(self.arcs)
-        enders = {p for p in phases if after.get(p) == end(satellite)}
-        first = after.get(start(satellite))
-        targets = set(after.values())
-        # A chain from the start comes first, a chain to the end last.
-        heads = [p for p in phases if p not in targets and p != first]
+        after = {p: q for p, q in self.arcs if p in self.visits}
         chains = []
         left = set(phases)
-        for head in [*([first] if first in left else []), *heads, *phases]:
+        # Phases after no other one begin chains; those that remain are on cycles.
+        for head in sorted(phases, key=set(after.values()).__contains__):
             chain = []
             node: int | None = head
             while node in left:
@@ -109,10 +105,19 @@ class PhaseChoice:
                 node = after.get(node)
             if chain:
                 chains.append(chain)
-        begins = chains[:1] if first in phases else []
-        rest = chains[len(begins) :]
-        rest.sort(key=lambda chain: chain[-1] in enders)
-        return [p for chain in begins + rest for p in chain]
+        return chains
+
+    def sequence(self, problem: Problem, satellite: int) -> list[int]:
+        """Return the chosen phases of a satellite in an order with as many arcs as possible."""
+        # A chain from the start comes first, a chain to the end last.
+        chains = sorted(
+            self.chains(problem, satellite),
+            key=lambda chain: (
+                (start(satellite), chain[0]) not in self.arcs,
+                (chain[-1], end(satellite)) in self.arcs,
+            ),
+        )
+        return [p for chain in chains for p in chain]
 
 
 def start(satellite: int) -> int:
@@ -245,15 +250,16 @@ class PhaseProgram(IntegerProgram):
     def forbid_broken(self, choice: PhaseChoice) -> bool:
         """Add constraints against arcs that are in no sequence; return whether there are any."""
         broken = False
-        for satellite in {self.problem.phases[p].satellite for p in choice.visits}:
-            after = {i: j for i, j in choice.arcs if i in choice.visits or i == start(satellite)}
-            phases = {p for p in choice.visits if self.problem.phases[p].satellite == satellite}
-            chain = _follow(start(satellite), after)
-            if chain[-1] == end(satellite) and len(chain) - 2 < len(phases):
-                self._forbid_short(satellite, chain[1:-1])
-                broken = True
-            for cycle in _cycles(phases - set(chain), after):
-                self._forbid_cycle(cycle)
+        for satellite in range(len(self.problem.satellites)):
+            chains = choice.chains(self.problem, satellite)
+            for chain in chains:
+                ends = {(start(satellite), chain[0]), (chain[-1], end(satellite))}
+                if (chain[-1], chain[0]) in choice.arcs:
+                    self._forbid_cycle(chain)
+                elif ends <= choice.arcs and len(chains) > 1:
+                    self._forbid_short(satellite, chain)
+                else:
+                    continue
                 broken = True
         return broken
 
@@ -271,27 +277,3 @@ class PhaseProgram(IntegerProgram):
         for p in cycle:
             others = [(-1, self._used[q]) for q in cycle if q != p]
             self.at_most(0, [*inside, *others])
-
-
-def _follow(node: int, after: dict[int, int]) -> list[int]:
-    """Return the nodes of the path from a node."""
-    chain = [node]
-    while (node := after.get(node, node)) != chain[-1]:
-        chain.append(node)
-    return chain
-
-
-def _cycles(nodes: set[int], after: dict[int, int]) -> Iterator[list[int]]:
-    """Yield the cycles among these nodes."""
-    left = set(nodes)
-    while left:
-        chain = []
-        node = min(left)
-        while node in left:
-            left.remove(node)
-            chain.append(node)
-            node = after.get(node, node)
-        if node in chain:
-            cycle = chain[chain.index(node) :]
-            if len(cycle) > 1:
-                yield cycle
