@@ -184,9 +184,9 @@ def test_unsolvable_tasks(initial: str, goal: str) -> None:
 @pytest.mark.parametrize(
     ("initial", "reason"),
     [
-        (f"{READY} (at r b)", "'r' is at two waypoints"),
-        (f"{READY} (full s)", "'s' is both empty and full"),
-        (f"{READY} (store_of s q)", "'s' belongs to two rovers"),
+        (f"{READY} (at r b)", "r is at two waypoints"),
+        (f"{READY} (full s)", "s is both empty and full"),
+        (f"{READY} (store_of s q)", "s belongs to two rovers"),
     ],
 )
 def test_inconsistent_initial_states(initial: str, reason: str) -> None:

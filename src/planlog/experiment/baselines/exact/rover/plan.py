@@ -79,7 +79,7 @@ class _Trip:
         self.problem = problem
         self.rover = problem.rovers[r]
         self.visits = tours.visits[r]
-        self.samples = {s: t for s, (q, t) in tours.samples.items() if q == r}
+        self.samples = [sample for sample, q in tours.samplers.items() if q == r]
         self.takes = {i: take for i, take in tours.takes.items() if take.rover == r}
         self.sends = [datum for datum, q in tours.senders.items() if q == r]
         self.empty = list(self.rover.empty)
@@ -94,8 +94,8 @@ class _Trip:
         for t, waypoint in enumerate(self.visits):
             if t > 0:
                 yield Action("navigate", (self.rover.name, self.visits[t - 1], waypoint))
-            for sample, visit in self.samples.items():
-                if visit == t:
+            for sample in self.samples:
+                if self.visits.index(sample[1]) == t:
                     yield from self._sample(sample)
             yield from self._images(t)
         for datum in data:
