@@ -9,6 +9,7 @@ from os import getpid
 from pathlib import Path
 
 from planlog.errors import PlanlogError
+from planlog.experiment.jobs import Job
 from planlog.experiment.worker_pool import WorkerPool, Workers
 
 RETRIES = 3  # of a job whose machine disappears
@@ -24,8 +25,8 @@ def _pool(folder: str, process: int) -> WorkerPool:
     return WorkerPool(Path(folder))
 
 
-def _perform(job: str, folder: str) -> str:
-    """Execute a job; Dask calls this on one of its machines."""
+def _perform(job: Job, folder: str) -> str:
+    """Execute a job and return its record; Dask calls this on one of its machines."""
     return _pool(folder, getpid()).perform(job)
 
 

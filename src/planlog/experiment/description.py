@@ -8,7 +8,6 @@ import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from planlog.experiment.records import ResultsError
 from planlog.experiment.suite import Suite
@@ -34,17 +33,9 @@ def describe(folder: Path, command: str, suites: Sequence[Suite]) -> None:
             "system": platform.platform(),
         },
     }
-    content = {"commands": [*_earlier_commands(file), description]}
-    write_atomically(file, json.dumps(content, indent=2) + "\n")
-
-
-def _earlier_commands(file: Path) -> list[dict[str, Any]]:
-    if not file.exists():
-        return []
     try:
-        commands = json.loads(file.read_bytes())["commands"]
-        if isinstance(commands, list):
-            return commands
-    except (ValueError, KeyError, TypeError):
-        pass
-    raise ResultsError(f"{file}: not written by `planlog experiment`")
+        content = json.loads(file.read_bytes()) if file.exists() else {"commands": []}
+        content["commands"].append(description)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ResultsError(f"{file}: not written by `planlog experiment`") from None
+    write_atomically(file, json.dumps(content, indent=2) + "\n")

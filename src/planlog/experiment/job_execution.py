@@ -14,7 +14,6 @@ import numpy as np
 from planlog import domains
 from planlog.experiment.baselines.solution import Solution, TimedPlan
 from planlog.experiment.configurations import (
-    Exact,
     ExternalPlanner,
     Learned,
     PolicyConfiguration,
@@ -47,25 +46,19 @@ def execute_job(job: Job, folder: Path) -> Record:
     Errors of policies, planners and exact methods are raised. The caller has to enforce the
     limits, which a job keeps only as far as its planner does.
     """
-    record = _run(job, folder)
+    match job.configuration:
+        case Learned() as configuration if job.trains:
+            record = _train(job, configuration, folder)
+        case PolicyConfiguration() as configuration:
+            record = _execute_policy(job, configuration, folder)
+        case ExternalPlanner() as configuration:
+            record = _run_planner(job, configuration, folder)
+        case _:
+            record = _run_exact_method(job, folder)
     details = dict(record.details)
     details["versions"] = present_versions() | details.get("versions", {})
     details["machine"] = {"system": platform.platform(), "processor": platform.machine()}
     return replace(record, details=details)
-
-
-def _run(job: Job, folder: Path) -> Record:
-    match job.configuration:
-        case Learned() as configuration if job.trains:
-            return _train(job, configuration, folder)
-        case PolicyConfiguration() as configuration:
-            return _execute_policy(job, configuration, folder)
-        case ExternalPlanner() as configuration:
-            return _run_planner(job, configuration, folder)
-        case Exact():
-            return _run_exact_method(job, folder)
-        case other:
-            raise TypeError(f"unknown configuration {other}")
 
 
 def _train(job: Job, configuration: Learned, folder: Path) -> Record:

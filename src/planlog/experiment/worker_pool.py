@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -11,6 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from planlog.experiment.jobs import Job
 
 ATTEMPTS = 2  # for a job whose worker dies
 
@@ -30,19 +33,18 @@ class _WorkerProcess:
             [sys.executable, "-m", "planlog.experiment.worker_process", str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
             env={**os.environ, **_ONE_THREAD},
             start_new_session=True,  # Ctrl-C reaches only the main process
         )
 
-    def perform(self, job: str) -> str:
+    def perform(self, job: Job) -> str:
         assert self._process.stdin is not None and self._process.stdout is not None
         with suppress(OSError):
-            self._process.stdin.write(job + "\n")
+            pickle.dump(job, self._process.stdin)
             self._process.stdin.flush()
             answer = self._process.stdout.readline()
-            if answer.endswith("\n"):
-                return answer.removesuffix("\n")
+            if answer.endswith(b"\n"):
+                return answer.decode().removesuffix("\n")
         raise WorkerGone(f"the worker ended with code {self._process.poll()}")
 
     def close(self) -> None:
@@ -63,8 +65,8 @@ class WorkerPool:
         self._lock = threading.Lock()
         self._closed = False
 
-    def perform(self, job: str) -> str:
-        """Execute a job in this thread's worker and return the record; both are lines of JSON."""
+    def perform(self, job: Job) -> str:
+        """Execute a job in this thread's worker, and return the record as a line of JSON."""
         for attempt in range(ATTEMPTS):
             worker = self._worker()
             try:
@@ -100,10 +102,10 @@ class WorkerPool:
 
 @dataclass(frozen=True)
 class Workers:
-    """A number of workers; `submit` takes a job and returns its record, both as lines of JSON."""
+    """A number of workers; `submit` returns the record of a job as a line of JSON."""
 
     number: int
-    submit: Callable[[str], Future[str]]
+    submit: Callable[[Job], Future[str]]
 
 
 @contextmanager
