@@ -326,17 +326,17 @@ def test_scorpion_is_found(scorpion: Path, monkeypatch: pytest.MonkeyPatch) -> N
         planner("scorpion", scorpion=scorpion / "container")
     (scorpion / "container").chmod(0o755)
     container = planner("scorpion", scorpion=scorpion / "container")
-    assert container.driver.version == "Scorpion, Fast Downward 7"
+    assert container.version == "Scorpion, Fast Downward 7"
 
 
 def test_drivers_that_were_not_built(tmp_path: Path) -> None:
     unbuilt = "Fast Downward 1\\ngit revision [release]: Build not found. Please run './build.py'."
     (tmp_path / "unbuilt.py").write_text(f'print("{unbuilt}")')
     with pytest.raises(MissingPlannerError, match=r"Please run './build\.py'"):
-        _ = planner("scorpion", scorpion=tmp_path / "unbuilt.py").driver.version
+        _ = planner("scorpion", scorpion=tmp_path / "unbuilt.py").version
     (tmp_path / "broken.py").write_text("1 / 0")
     with pytest.raises(MissingPlannerError, match="ZeroDivisionError"):
-        _ = planner("scorpion", scorpion=tmp_path / "broken.py").driver.version
+        _ = planner("scorpion", scorpion=tmp_path / "broken.py").version
 
 
 def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -367,7 +367,7 @@ def test_versions(
     assert main(["doctor"]) == 0
     text = capfd.readouterr().out
     assert "lmcut: up-fast-downward" in text
-    version = planner("scorpion").driver.version
+    version = planner("scorpion").version
     assert version == "Scorpion, Fast Downward 23.06+ (0123abcde)"
     assert f"scorpion: {version}" in text
     files = generated(tmp_path, "blocksworld", blocks=2)
