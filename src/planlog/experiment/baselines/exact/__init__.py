@@ -13,6 +13,7 @@ from typing import Protocol
 from planlog.experiment.baselines.exact.clock import Clock
 from planlog.experiment.baselines.exact.task_shape import Unsolvable, check_task
 from planlog.experiment.baselines.solution import Solution
+from planlog.experiment.records import Status
 from planlog.pddl.task import Task
 
 _METHODS = frozenset(file.parent.name for file in Path(__file__).parent.glob("*/plan.py"))
@@ -41,7 +42,7 @@ def exact_method(domain_name: str) -> ExactMethod | None:
         try:
             solution: Solution = method.solve(task, clock)
         except Unsolvable as reason:
-            return clock.unsolvable(str(reason))
+            return clock.solution(Status.UNSOLVABLE, message=str(reason))
         return solution
 
     return solve

@@ -16,6 +16,7 @@ from planlog.experiment.baselines.exact.rover.problem import Image, Problem, Sam
 from planlog.experiment.baselines.exact.rover.tours import Hints, Impossible, Take, Tours, complete
 from planlog.experiment.baselines.exact.task_shape import Unsolvable
 from planlog.experiment.baselines.solution import Solution, TimedPlan
+from planlog.experiment.records import Status
 from planlog.pddl.task import Action, Task
 
 
@@ -42,7 +43,9 @@ def solve(task: Task, clock: Clock) -> Solution:
             break
     if best is None and (plan := _plan(problem, Hints())) is not None:
         best = clock.plan(plan)
-    return clock.solved(best, lower_bound) if best else clock.no_plan(lower_bound)
+    if best is None:
+        return clock.solution(Status.NO_PLAN, lower_bound=lower_bound)
+    return clock.solved(best, lower_bound)
 
 
 def _ordered(
