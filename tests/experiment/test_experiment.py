@@ -20,7 +20,7 @@ import pytest
 
 from planlog import domains
 from planlog.cli import main
-from planlog.experiment import suite
+from planlog.experiment import cluster, suite
 from planlog.experiment.configurations import Learned, Rules, Shipped
 from planlog.experiment.jobs import Job, is_done, plan_jobs
 from planlog.experiment.process_limits import Limits
@@ -69,7 +69,7 @@ def endless(ipc: Path, tmp_path: Path) -> Path:
 
 
 POLICIES = ("--layers", "none", "--planners", "none")  # no training and no planner
-QUICK = ("--layers", "1", "--widths", "2", "--settings", "default", "--planners", "none")
+QUICK = ("--layers", "1", "--widths", "2", "--settings", "small", "--planners", "none")
 
 
 def experiment(*arguments: str | Path) -> int:
@@ -334,6 +334,7 @@ def test_errors(
     arguments: list[str], code: int, message: str, tmp_path: Path, capfd, monkeypatch
 ) -> None:
     monkeypatch.delenv("SCORPION", raising=False)
+    monkeypatch.setattr(cluster, "TIMEOUT", 0.5)
     assert experiment("-o", tmp_path, *arguments) == code
     err = capfd.readouterr().err
     assert message in err
@@ -349,6 +350,7 @@ Start = Callable[..., subprocess.Popen[bytes]]
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start an experiment with marked processes, which are killed after the test."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of shells
 
     def run(*arguments: str | Path) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "planlog", "experiment", *map(str, arguments)]

@@ -12,6 +12,7 @@ from planlog.errors import PlanlogError
 from planlog.experiment.jobs import Job
 from planlog.experiment.worker_pool import WorkerPool, Workers
 
+TIMEOUT = 10.0  # seconds until the scheduler answers
 RETRIES = 3  # of a job whose machine disappears
 
 
@@ -31,8 +32,8 @@ def _perform(job: Job, folder: str) -> str:
 
 
 @contextmanager
-def cluster_workers(address: str, folder: Path, *, timeout: float = 10.0) -> Iterator[Workers]:
-    """Connect to a Dask scheduler; raise ClusterError if none answers within `timeout` seconds.
+def cluster_workers(address: str, folder: Path) -> Iterator[Workers]:
+    """Connect to a Dask scheduler; raise ClusterError if none answers within TIMEOUT seconds.
 
     All machines see the results folder under the same path.
     """
@@ -41,7 +42,7 @@ def cluster_workers(address: str, folder: Path, *, timeout: float = 10.0) -> Ite
     except ImportError:
         raise ClusterError("--cluster needs Dask: pip install 'planlog[cluster]'") from None
     try:
-        client = Client(address, timeout=timeout, set_as_default=False)  # type: ignore[no-untyped-call]
+        client = Client(address, timeout=TIMEOUT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise ClusterError(f"no Dask scheduler answers at {address}: {error}") from None
     threads = client.nthreads()  # type: ignore[no-untyped-call]

@@ -35,7 +35,10 @@ from support.marked_processes import MARK, alive
 
 MIB = 1024 * 1024
 ENOUGH = Limits(seconds=60, memory=2048 * MIB)
-TINY = [("ferry", {"cars": 2, "locations": 3}), ("blocksworld", {"blocks": 4})]
+TINY = [
+    ("ferry", {"cars": 2, "locations": 3}),
+    pytest.param("blocksworld", {"blocks": 4}, marks=pytest.mark.slow),
+]
 
 
 def written(folder: Path, domain: str, task: str) -> tuple[Path, Path]:
@@ -128,7 +131,7 @@ FREE = {
 }
 
 
-@pytest.mark.parametrize("chosen", ["lmcut", "symk"])
+@pytest.mark.parametrize("chosen", ["lmcut", pytest.param("symk", marks=pytest.mark.slow)])
 def test_bounds_with_action_costs(tmp_path: Path, chosen: str) -> None:
     """A bound on the cost is no bound on the number of actions."""
     task = TWO.format(init="(= (total-cost) 0)", metric="(:metric minimize (total-cost))")
