@@ -6,10 +6,9 @@ import json
 import os
 import platform
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
-from planlog.experiment.records import ResultsError
+from planlog.experiment.records import ResultsError, timestamp
 from planlog.experiment.suite import Suite
 from planlog.files import write_atomically
 from planlog.network.model_file import present_versions
@@ -23,7 +22,7 @@ def describe(folder: Path, command: str, suites: Sequence[Suite]) -> None:
     file = folder / FILE
     description = {
         "command": command,
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "started": timestamp(),
         "domains": [suite.domain for suite in suites],
         "splits": list(dict.fromkeys(test.split for suite in suites for test in suite.tests)),
         "versions": present_versions(),

@@ -60,8 +60,7 @@ class WorkerPool:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._own = threading.local()  # .worker: the worker of the current thread
-        self._all: set[_WorkerProcess] = set()
+        self._workers: dict[int, _WorkerProcess] = {}  # by thread
         self._lock = threading.Lock()
         self._closed = False
 
@@ -72,31 +71,28 @@ class WorkerPool:
             try:
                 return worker.perform(job)
             except WorkerGone:
-                self._own.worker = None
                 with self._lock:
-                    self._all.discard(worker)
+                    self._workers.pop(threading.get_ident(), None)
                 worker.close()
                 if attempt == ATTEMPTS - 1:
                     raise
         raise AssertionError
 
     def _worker(self) -> _WorkerProcess:
-        worker: _WorkerProcess | None = getattr(self._own, "worker", None)
-        if worker is None:
-            with self._lock:
-                if self._closed:
-                    raise WorkerGone("the pool is closed")
-                worker = _WorkerProcess(self._folder)
-                self._all.add(worker)
-            self._own.worker = worker
-        return worker
+        thread = threading.get_ident()
+        with self._lock:
+            if self._closed:
+                raise WorkerGone("the pool is closed")
+            if thread not in self._workers:
+                self._workers[thread] = _WorkerProcess(self._folder)
+            return self._workers[thread]
 
     def close(self) -> None:
         """End all workers and the jobs that they execute."""
         with self._lock:
             self._closed = True
-            workers, self._all = self._all, set()
-        for worker in workers:
+            workers, self._workers = self._workers, {}
+        for worker in workers.values():
             worker.close()
 
 

@@ -6,12 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from planlog.experiment.baselines.exact.clock import Clock
+from planlog.experiment.baselines.exact.rover import order_search
 from planlog.experiment.baselines.exact.rover.arrival_program import ArrivalProgram
-from planlog.experiment.baselines.exact.rover.order_search import (
-    Conflict,
-    TooLarge,
-    order_or_conflict,
-)
 from planlog.experiment.baselines.exact.rover.problem import Image, Problem, Sample, read
 from planlog.experiment.baselines.exact.rover.tours import Hints, Impossible, Take, Tours, complete
 from planlog.experiment.baselines.exact.task_shape import Unsolvable
@@ -50,16 +46,18 @@ def solve(task: Task, clock: Clock) -> Solution:
 
 def _ordered(
     problem: Problem, program: ArrivalProgram, hints: Hints
-) -> tuple[Hints, list[Conflict]]:
+) -> tuple[Hints, list[order_search.Conflict]]:
     """Return the hints with ordered visits, and a conflict for each rover without an order."""
     visits = dict(hints.visits)
     conflicts = []
     for r, images in hints.away.items():
         try:
-            found = order_or_conflict(problem, r, visits[r], images, program.waypoints(r))
-        except TooLarge:
+            found = order_search.order_or_conflict(
+                problem, r, visits[r], images, program.waypoints(r)
+            )
+        except order_search.TooLarge:
             continue
-        if isinstance(found, Conflict):
+        if isinstance(found, order_search.Conflict):
             conflicts.append(found)
         else:
             visits[r] = found

@@ -61,8 +61,8 @@ def complete(problem: Problem, hints: Hints) -> Tours:
         ready = [r for r in owners if in_contact(problem, tours.visits[r])]
         if ready:
             tours.senders[datum] = ready[0]
-        elif owners and not _can_collect(problem, datum):
-            tours.visits[owners[0]].append(_contact(problem))
+        elif owners and not hints.visits:  # otherwise the hints let another rover collect it
+            _end_in_contact(problem, tours.visits[owners[0]])
             tours.senders[datum] = owners[0]
     for sample in problem.samples:
         if sample not in tours.senders:
@@ -76,20 +76,12 @@ def in_contact(problem: Problem, visits: Sequence[str]) -> bool:
     return visits[-1] in problem.contact
 
 
-def _contact(problem: Problem) -> str:
-    """Return a waypoint from which a lander is visible."""
+def _end_in_contact(problem: Problem, visits: list[str]) -> None:
+    """Append a waypoint from which a lander is visible, unless the last one is such."""
     if not problem.contact:
         raise Impossible("no lander is visible from any waypoint")
-    return min(problem.contact)
-
-
-def _can_collect(problem: Problem, datum: Sample | Image) -> bool:
-    if datum in problem.samples:
-        return datum in problem.lying and any(datum[0] in r.kinds for r in problem.rovers)
-    objective, mode = datum
-    return bool(problem.seen_from[objective]) and any(
-        mode in camera.modes and camera.targets for r in problem.rovers for camera in r.cameras
-    )
+    if not in_contact(problem, visits):
+        visits.append(min(problem.contact))
 
 
 def _add_sample(problem: Problem, tours: Tours, sample: Sample, hint: int | None) -> None:
@@ -112,8 +104,7 @@ def _add_sample(problem: Problem, tours: Tours, sample: Sample, hint: int | None
         visits = tours.visits[chosen]
         if waypoint != visits[0]:
             visits.insert(1, waypoint)
-        if not in_contact(problem, visits):
-            visits.append(_contact(problem))
+        _end_in_contact(problem, visits)
     assert chosen is not None
     tours.samplers[sample] = chosen
 
@@ -219,8 +210,7 @@ def _extensions(
 
     def extended(r: int, t: int, *more: str) -> list[list[str]]:
         visits = [*tours[r][:t], *more, *tours[r][t:]]
-        if not in_contact(problem, visits):
-            visits.append(_contact(problem))
+        _end_in_contact(problem, visits)
         return [visits if q == r else list(other) for q, other in enumerate(tours)]
 
     for r in able:
