@@ -65,7 +65,6 @@ class _Problem:
         self._goal = goal
         self._upon = {place: block for block, place in initial.items() if place != _TABLE}
         self._held = self._upon.get(_HAND)
-        self._to_hold = goal.upon.get(_HAND)
         moving = self._moving()
         self.moving = [block for block in initial if block in moving]
         self._number = {block: i for i, block in enumerate(self.moving)}
@@ -91,33 +90,22 @@ class _Problem:
         (moving, moving). Arcs that others imply are omitted: those on whose path the first block
         also makes its last move, or the second one its first.
         """
-        above: dict[str, set[int]] = {}  # the moving blocks above a place in the goal
-        places = {block: place for block, place in self._goal.places.items() if place != _HAND}
-        for block in reversed(list(_bottom_up(places))):
-            over = above.get(block, set())
-            if block in self._number:
-                over = over | {self._number[block]}
-            above[places[block]] = over
-        if self._to_hold in self._number:
-            # A block that is held in the goal counts as above all others.
-            last = {self._number[self._to_hold]}
-            for place in [*above, *self.moving]:
-                if place != self._to_hold and (place in self._number or above[place]):
-                    above[place] = above.get(place, set()) | last
-        after: dict[str, set[int]] = {}
-        for block in _bottom_up(self._initial):
-            if block in self._number and block != self._held:
-                below = self._initial[block]
-                after[block] = after.get(below, set())
-                if below != _TABLE:
-                    after[block] = after[block] | above.get(below, set())
-        if self._held in self._number:
-            after[self._held] = set().union(
-                *after.values(), *(above.get(block, ()) for block in after)
-            )
+        rules = dict(self._rules(set(self.moving)))
         arcs = np.zeros((len(self.moving), len(self.moving)), dtype=np.bool_)
-        for block, successors in after.items():
-            arcs[self._number[block], list(successors)] = True
+        # Blocks whose last move comes after a move, or is that move.
+        last = {move: np.zeros(len(self.moving), dtype=np.bool_) for move in rules}
+        for move in reversed(list(TopologicalSorter(rules).static_order())):
+            block, final = move
+            number, following = self._number[block], last[move]
+            if final:
+                following[number] = True
+            else:
+                arcs[number] = following
+                following |= last[block, True]
+                following[number] = arcs[number, number]
+            for earlier in rules[move]:
+                if earlier != (block, False):
+                    last[earlier] |= following
         return arcs
 
     def plan(self, twice: set[str]) -> tuple[Action, ...]:
