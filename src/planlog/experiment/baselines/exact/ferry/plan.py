@@ -41,14 +41,13 @@ class _Goal:
 
 
 def solve(task: Task, clock: Clock) -> Solution:
-    """Return an optimal plan in linear time."""
+    """Return an optimal plan, in time linear in the number of cars for each component."""
     cars, ferry = _initial(task)
-    locations = [o for o, kind in task.objects.items() if task.domain.is_subtype(kind, "location")]
-    plan = clock.plan(_plan(cars, ferry, _goal(task), locations))
+    plan = clock.plan(_plan(cars, ferry, _goal(task)))
     return clock.solved(plan, len(plan.actions))
 
 
-def _plan(cars: dict[str, str], ferry: str, goal: _Goal, locations: list[str]) -> Iterator[Action]:
+def _plan(cars: dict[str, str], ferry: str, goal: _Goal) -> Iterator[Action]:
     """Yield the actions of an optimal plan."""
     aboard = next((car for car, place in cars.items() if place == _ABOARD), None)
     to_board = next((car for car, place in goal.cars.items() if place == _ABOARD), None)
@@ -62,14 +61,13 @@ def _plan(cars: dict[str, str], ferry: str, goal: _Goal, locations: list[str]) -
     )
     if aboard is not None and aboard == to_board:
         if trips.arcs:
-            # The car is put down, and the ferry returns for it. Any location may be best, since
+            # The car is put down, and the ferry returns for it. Any component may be best, since
             # a sail with the car may replace an empty one.
             def sails(place: str) -> int:
-                return (
-                    (place != ferry) + trips.extra(place, place) + (goal.ferry not in (None, place))
-                )
+                empty = len(trips.empty_sails(place, place))
+                return (place != ferry) + empty + (goal.ferry not in (None, place))
 
-            place = min([ferry, *locations], key=sails)
+            place = min([ferry, goal.ferry or ferry, *trips.last_locations()], key=sails)
             yield from _sail(ferry, place)
             yield Action("debark", (aboard, place))
             yield from trips.steps(place, place)
@@ -87,8 +85,8 @@ def _plan(cars: dict[str, str], ferry: str, goal: _Goal, locations: list[str]) -
             yield Action("board", (to_board, place))
             ferry = place
         else:
-            ends = [ferry, *locations] if goal.ferry is None else [goal.ferry]
-            end = min(ends, key=lambda end: trips.extra(ferry, end))
+            ends = [goal.ferry] if goal.ferry else [ferry, *trips.last_locations()]
+            end = min(ends, key=lambda end: len(trips.empty_sails(ferry, end)))
             yield from trips.steps(ferry, end)
             ferry = end
     if goal.ferry is not None:
@@ -105,34 +103,24 @@ class _Trips:
         for start, end in arcs.values():
             self._excess[end] += 1
             self._excess[start] -= 1
-        self._component = _components(arcs.values())
-        self._lacking: Counter[str] = Counter(dict.fromkeys(self._component.values(), 0))
-        for place, excess in self._excess.items():
-            self._lacking[self._component[place]] += max(0, excess)
-        self._total = sum(max(1, lacking) for lacking in self._lacking.values())
 
-    def extra(self, start: str, end: str) -> int:
-        """Return the number of empty sails if the ferry starts and ends at these locations.
+    def last_locations(self) -> list[str]:
+        """Return a location of each component, one with more arriving than leaving arcs if any.
 
-        Only the effect of the arc from the end to the start is computed.
+        As the last location of the ferry, it is as good as any other location of the component.
         """
-        joined = {self._component.get(place, place) for place in (start, end)}
-        lacking = sum(self._lacking[component] for component in joined)
-        if start != end:
-            lacking += self._excess[start] >= 0
-            lacking -= self._excess[end] > 0
-        known = [component for component in joined if component in self._lacking]
-        if len(known) == len(self._lacking):
-            return lacking
-        others = self._total - sum(max(1, self._lacking[component]) for component in known)
-        return others + max(1, lacking)
+        best: dict[str, str] = {}
+        for place, component in _components(self.arcs.values()).items():
+            if self._excess[place] >= self._excess[best.setdefault(component, place)]:
+                best[component] = place
+        return list(best.values())
 
     def steps(self, start: str, end: str) -> Iterator[Action]:
         """Yield actions that carry all cars with the fewest sails, from start to end."""
         cars: dict[tuple[str, str], list[str]] = defaultdict(list)
         for car, arc in self.arcs.items():
             cars[arc].append(car)
-        arcs = [*self.arcs.values(), *self._empty(start, end)]
+        arcs = [*self.arcs.values(), *self.empty_sails(start, end)]
         for before, after in _walk(start, arcs):
             waiting = cars[before, after]
             if waiting:
@@ -143,7 +131,7 @@ class _Trips:
             else:
                 yield Action("sail", (before, after))
 
-    def _empty(self, start: str, end: str) -> list[tuple[str, str]]:
+    def empty_sails(self, start: str, end: str) -> list[tuple[str, str]]:
         """Return the empty sails that make the arcs one walk from start to end."""
         excess = Counter(self._excess)
         excess[start] += 1
