@@ -4,8 +4,11 @@ There are too many cycles to list, so cycles are generated as needed. HiGHS find
 that hit the known cycles, first as a linear program and then in integers. Cycles that its solution
 misses are added until there are none. Every solution on the way is a lower bound.
 
-Upper bounds, which hit all cycles, come from these solutions and from a local search. A set that
-equals the lower bound is a minimum.
+Upper bounds, which hit all cycles, come from these solutions and from a local search. A set whose
+size equals the lower bound is a minimum.
+
+E. Moreno-Centeno, R. M. Karp: The implicit hitting set approach to solve combinatorial optimization
+problems with an application to multigenome alignment. Operations Research 61, 2013.
 """
 
 from __future__ import annotations
@@ -84,7 +87,8 @@ def _without_loops(arcs: Arcs, deadline: float) -> tuple[Nodes, int]:
 def light_cycles(arcs: Arcs, weights: Weights) -> list[tuple[int, ...]]:
     """Return a lightest cycle through each node if it weighs less than 1; each cycle once.
 
-    By the algorithm of Floyd and Warshall, without paths of weight 1 or more.
+    R. W. Floyd: Algorithm 97: Shortest path. Communications of the ACM 5, 1962; here without paths
+    of weight 1 or more.
     """
     count = len(arcs)
     usable = weights < 1 - 10 * TOLERANCE

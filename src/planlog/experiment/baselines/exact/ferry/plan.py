@@ -175,7 +175,11 @@ def _components(arcs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _walk(start: str, arcs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the arcs in the order of an Eulerian walk (Hierholzer's algorithm)."""
+    """Return the arcs in the order of an Eulerian walk.
+
+    C. Hierholzer: Über die Möglichkeit, einen Linienzug ohne Wiederholung und ohne Unterbrechung zu
+    umfahren. Mathematische Annalen 6, 1873.
+    """
     successors: dict[str, list[str]] = defaultdict(list)
     for before, after in arcs:
         successors[before].append(after)

@@ -1,4 +1,4 @@
-"""The order in which a rover visits waypoints, so that it can take its images: a full search.
+"""Exhaustive search for an order of a rover's visits in which it can take all its images.
 
 Waypoints are of the same kind if they agree in the cameras that can be calibrated there, in the
 images that can be taken there, and in whether a lander is visible. If no order exists, the reason
@@ -155,7 +155,10 @@ class _Search:
 
 
 def matching(choices: Mapping[Item, Iterable[Slot]]) -> dict[Item, Slot]:
-    """Return a maximum matching of items with slots, by augmenting paths."""
+    """Return a maximum matching of items with slots, by augmenting paths.
+
+    C. Berge: Two theorems in graph theory. Proceedings of the National Academy of Sciences 43, 1957.
+    """
     owner: dict[Slot, Item] = {}
 
     def find(item: Item, seen: set[Slot]) -> bool:

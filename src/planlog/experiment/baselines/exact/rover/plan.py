@@ -1,4 +1,10 @@
-"""Rover: plans and lower bounds from an integer program over the arrivals of rovers."""
+"""Rover: plans and lower bounds from an integer program over the arrivals of rovers.
+
+The program ignores the order of the visits. If a rover cannot take its images in any order, the
+reason becomes a constraint of the program, which is then solved again.
+
+J. N. Hooker, G. Ottosson: Logic-based Benders decomposition. Mathematical Programming 96, 2003.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,11 @@ first phase is of another kind, and it may have a second one.
   target of its first phase at the start, and if the last phase ends at the goal direction.
 
 Saved turns are arcs between the phases of a satellite, its start and its end. They must be part of
-one sequence of all its phases; constraints to that effect are added when violated.
+one sequence of all its phases. As in the travelling salesman problem, constraints against cycles
+and other arcs that are in no sequence are added when a solution violates them.
+
+G. Dantzig, R. Fulkerson, S. Johnson: Solution of a large-scale traveling-salesman problem. Journal
+of the Operations Research Society of America 2, 1954.
 """
 
 from __future__ import annotations
