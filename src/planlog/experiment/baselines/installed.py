@@ -1,4 +1,7 @@
-"""External planners that are installed on this machine: Fast Downward, SymK and Scorpion."""
+"""External planners that are installed on this machine: Fast Downward, SymK and Scorpion.
+
+`docs/bibliography.md` cites the planners and their heuristics.
+"""
 
 from __future__ import annotations
 

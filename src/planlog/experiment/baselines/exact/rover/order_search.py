@@ -157,7 +157,7 @@ class _Search:
 def matching(choices: Mapping[Item, Iterable[Slot]]) -> dict[Item, Slot]:
     """Return a maximum matching of items with slots, by augmenting paths.
 
-    C. Berge: Two theorems in graph theory. Proceedings of the National Academy of Sciences 43, 1957.
+    C. Berge: Two theorems in graph theory. PNAS 43, 1957.
     """
     owner: dict[Slot, Item] = {}
 
