@@ -30,11 +30,8 @@ import numpy.typing as npt
 from planlog.experiment.baselines.exact.integer_program import IntegerProgram
 
 Image = tuple[str, str]  # direction, mode
-Arc = tuple[int, int]  # between two phases of a satellite
-
-# The sequence of satellite s begins with the node START - s and ends with END - s.
-_START = -1
-_END = -1_000_000
+# Between two phases of a satellite; None is its start as the first node, its end as the second.
+Arc = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ class PhaseChoice:
     def chains(self, problem: Problem, satellite: int) -> list[list[int]]:
         """Return the chosen phases of a satellite along their arcs; a cycle is a chain too."""
         phases = [p for p in self.visits if problem.phases[p].satellite == satellite]
-        after = {p: q for p, q in self.arcs if p in self.visits}
+        after = {p: q for p, q in self.arcs if p is not None}
         chains = []
         left = set(phases)
         # Phases after no other one begin chains; those that remain are on cycles.
@@ -116,22 +113,9 @@ class PhaseChoice:
         # A chain from the start comes first, a chain to the end last.
         chains = sorted(
             self.chains(problem, satellite),
-            key=lambda chain: (
-                (start(satellite), chain[0]) not in self.arcs,
-                (chain[-1], end(satellite)) in self.arcs,
-            ),
+            key=lambda chain: ((None, chain[0]) not in self.arcs, (chain[-1], None) in self.arcs),
         )
         return [p for chain in chains for p in chain]
-
-
-def start(satellite: int) -> int:
-    """Return the node before all phases of a satellite."""
-    return _START - satellite
-
-
-def end(satellite: int) -> int:
-    """Return the node after all phases of a satellite."""
-    return _END - satellite
 
 
 class PhaseProgram(IntegerProgram):
@@ -188,19 +172,18 @@ class PhaseProgram(IntegerProgram):
             if phase.start:
                 # This arc makes the phase the first one, with or without saving a turn.
                 first = self.variable(-1 if phase.target == about.points else 0)
-                self._arcs[start(satellite), p] = first
+                self._arcs[None, p] = first
                 self.implies(used[p], [first])
             elif phase.target == about.points:
-                self._arcs[start(satellite), p] = self.variable(-1)
+                self._arcs[None, p] = self.variable(-1)
             for q in phases:
                 other = self.problem.phases[q]
                 if p != q and not other.start:
                     self._add_arc(p, q, other.target)
             if about.goal is not None:
-                self._add_arc(p, end(satellite), about.goal)
+                self._add_arc(p, None, about.goal)
         if about.goal is not None and about.points == about.goal:
-            stays = self.variable(-1)
-            self._arcs[start(satellite), end(satellite)] = stays
+            stays = self.variable(-1)  # no turn at all
             for p in phases:
                 self.at_most(1, [(1, stays), (1, used[p])])
         for p in phases:
@@ -208,11 +191,10 @@ class PhaseProgram(IntegerProgram):
             arriving = [(-1, a) for (_, j), a in self._arcs.items() if j == p]
             self.at_least(0, [(1, used[p]), *leaving])
             self.at_least(0, [(1, used[p]), *arriving])
-        for node in (start(satellite), end(satellite)):
-            arcs = [a for arc, a in self._arcs.items() if node in arc]
-            self.at_most(1, [(1, a) for a in arcs])
+        self.at_most(1, [(1, a) for (i, j), a in self._arcs.items() if i is None and j in phases])
+        self.at_most(1, [(1, a) for (i, j), a in self._arcs.items() if j is None and i in phases])
 
-    def _add_arc(self, p: int, after: int, direction: str) -> None:
+    def _add_arc(self, p: int, after: int | None, direction: str) -> None:
         """Add the turn saved if phase p ends in the next direction."""
         phase = self.problem.phases[p]
         if direction == phase.target:
@@ -246,7 +228,7 @@ class PhaseProgram(IntegerProgram):
         for p in choice.visits:
             satellite = self.problem.phases[p].satellite
             if self.problem.phases[p].start:
-                chosen.append(self._arcs[start(satellite), p])
+                chosen.append(self._arcs[None, p])
             if satellite in self._rests:
                 chosen.append(self._rests[satellite])
         return dict.fromkeys(chosen, 1)
@@ -257,7 +239,7 @@ class PhaseProgram(IntegerProgram):
         for satellite in range(len(self.problem.satellites)):
             chains = choice.chains(self.problem, satellite)
             for chain in chains:
-                ends = {(start(satellite), chain[0]), (chain[-1], end(satellite))}
+                ends = {(None, chain[0]), (chain[-1], None)}
                 if (chain[-1], chain[0]) in choice.arcs:
                     self._forbid_cycle(chain)
                 elif ends <= choice.arcs and len(chains) > 1:
@@ -269,7 +251,7 @@ class PhaseProgram(IntegerProgram):
 
     def _forbid_short(self, satellite: int, chain: list[int]) -> None:
         """Forbid a chain from start to end over these phases if another phase is used."""
-        nodes = {start(satellite), *chain, end(satellite)}
+        nodes = {None, *chain}
         inside = [(1, a) for (i, j), a in self._arcs.items() if i in nodes and j in nodes]
         for p in self._phases[satellite]:
             if p not in nodes:
