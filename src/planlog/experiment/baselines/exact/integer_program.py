@@ -7,7 +7,6 @@ Computation 10, 2018. https://highs.dev
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -67,11 +66,11 @@ class IntegerProgram:
     def at_least(self, least: int, terms: Iterable[tuple[int, int]]) -> None:
         """Require that the sum of factor · variable over (factor, variable) is at least `least`."""
         # HiGHS requires distinct variables in a row.
-        factors: Counter[int] = Counter()
+        factors: dict[int, float] = {}
         for factor, variable in terms:
-            factors[variable] += factor
-        row = np.array([*factors], dtype=np.int32), np.array([*factors.values()], dtype=np.float64)
-        self._solver.addRow(least, self._highspy.kHighsInf, len(factors), *row)
+            factors[variable] = factors.get(variable, 0.0) + factor
+        columns, values = [*factors], [*factors.values()]
+        self._solver.addRow(least, self._highspy.kHighsInf, len(factors), columns, values)
 
     def at_most(self, most: int, terms: Iterable[tuple[int, int]]) -> None:
         """Require that the sum of factor · variable over (factor, variable) is at most `most`."""
