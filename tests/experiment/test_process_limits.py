@@ -10,6 +10,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,8 @@ class Family:
         """Return all marked processes, including supervisors."""
         return alive(self.mark)
 
-    def run(self, spec: dict[str, Any], limits: Limits = NO_LIMITS, **arguments: Any) -> Usage:
-        return run(self.argv(spec), limits, env=self.env, **arguments)
+    def run(self, spec: dict[str, Any], limits: Limits = NO_LIMITS) -> Usage:
+        return run(self.argv(spec), limits, env=self.env)
 
 
 @pytest.fixture
@@ -232,18 +233,6 @@ def test_inherited_descriptors(tmp_path: Path) -> None:
     assert (tmp_path / "output").read_text().split() == ["0", "1", "2", "3"]  # 3: of ls itself
 
 
-def test_cancellation(family: Family) -> None:
-    usage = family.run(WORST, is_cancelled=lambda: family.started() == size(WORST))
-    assert family.alive() == []
-    assert usage.stopped is Stop.CANCELLED
-
-
-def test_exception_while_running(family: Family) -> None:
-    with pytest.raises(ZeroDivisionError):
-        family.run(WORST, is_cancelled=lambda: 1 // (size(WORST) - family.started()) > 9)
-    assert family.alive() == []
-
-
 CALLER = """
 import signal, sys
 from pathlib import Path
@@ -276,15 +265,17 @@ def test_end_of_the_caller(family: Family, number: signal.Signals, tmp_path: Pat
 def test_killed_supervisor(family: Family) -> None:
     spec = {"children": [{"leaves": "group"}]}
 
-    def is_cancelled() -> bool:
-        if family.started() == size(spec):
-            leader = min(family.alive())
-            if Path(f"/proc/{leader}/cmdline").read_bytes().find(b"process_limits.py") >= 0:
-                os.kill(leader, signal.SIGKILL)
-        return False
+    def kill_supervisor() -> None:
+        assert wait_until(lambda: family.started() == size(spec))
+        leader = min(family.alive())
+        assert b"process_limits.py" in Path(f"/proc/{leader}/cmdline").read_bytes()
+        os.kill(leader, signal.SIGKILL)
 
-    with pytest.raises(ChildProcessError, match="supervisor"):
-        family.run(spec, Limits(seconds=20), is_cancelled=is_cancelled)
+    with ThreadPoolExecutor() as threads:
+        killing = threads.submit(kill_supervisor)
+        with pytest.raises(ChildProcessError, match="supervisor"):
+            family.run(spec, Limits(seconds=20))
+    killing.result()
     assert wait_until(lambda: family.alive() == [])
 
 

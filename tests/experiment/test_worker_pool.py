@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -39,10 +40,10 @@ def job(tmp_path: Path) -> Iterator[Job]:
 
 def test_leaving_one_pool_does_not_end_the_workers_of_another(job: Job, tmp_path: Path) -> None:
     with local_workers(tmp_path, 1) as outer:
-        first = outer.submit(job.to_json()).result(timeout=60)
+        first = outer.submit(job).result(timeout=60)
         with local_workers(tmp_path, 1) as inner:
-            inner.submit(job.to_json()).result(timeout=60)
-        second = outer.submit(job.to_json()).result(timeout=60)
+            inner.submit(job).result(timeout=60)
+        second = outer.submit(job).result(timeout=60)
     for line in (first, second):
         assert Record.from_json(line).status is Status.SOLVED
     # The same worker did both: it was not ended in between.
@@ -64,7 +65,7 @@ def counted(record):
     return to_json(record)
 
 records.Record.to_json = counted
-sys.exit(worker_process.main())
+worker_process.main()
 """
 
 
@@ -78,13 +79,12 @@ def test_a_record_is_serialised_once(job: Job, tmp_path: Path, fails: bool) -> N
         [sys.executable, "-c", COUNTING_WORKER, str(tmp_path), str(count)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        text=True,
     )
     assert worker.stdin is not None and worker.stdout is not None
     with worker:
-        worker.stdin.write(job.to_json() + "\n")
+        pickle.dump(job, worker.stdin)
         worker.stdin.flush()
-        line = worker.stdout.readline()
+        line = worker.stdout.readline().decode()
         worker.stdin.close()
     assert Record.from_json(line).status is (Status.FAILED if fails else Status.SOLVED)
     assert count.read_text() == "x"
@@ -95,14 +95,14 @@ def test_a_record_is_serialised_once(job: Job, tmp_path: Path, fails: bool) -> N
 def test_a_fork_has_workers_of_its_own(job: Job, tmp_path: Path) -> None:
     """A Dask worker may fork; both processes then execute jobs."""
     folder = str(tmp_path)
-    cluster._perform(job.to_json(), folder)
+    cluster._perform(job, folder)
     child = os.fork()
     if child == 0:
-        solved = Record.from_json(cluster._perform(job.to_json(), folder)).status is Status.SOLVED
+        solved = Record.from_json(cluster._perform(job, folder)).status is Status.SOLVED
         os._exit(0 if solved else 1)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
-    cluster._perform(job.to_json(), folder)
+    cluster._perform(job, folder)
     cluster._pool(folder, os.getpid()).close()
     assert sorted(_lines_by_file(tmp_path)) == [1, 2]
 
@@ -111,4 +111,4 @@ def test_a_closed_pool_starts_no_workers(job: Job, tmp_path: Path) -> None:
     pool = WorkerPool(tmp_path)
     pool.close()
     with pytest.raises(WorkerGone):
-        pool.perform(job.to_json())
+        pool.perform(job)

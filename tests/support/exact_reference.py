@@ -19,6 +19,12 @@ TEXTS = {name: (domains.path(name) / "domain.pddl").read_text() for name in doma
 SHIPPED = {name: Domain.parse(text) for name, text in TEXTS.items()}
 
 
+def generated(name: str, seed: int, **sizes: int) -> str:
+    """Return a generated problem."""
+    ((_, text),) = domains.generate(name, seed=seed, sizes=sizes)
+    return text
+
+
 def method(name: str) -> ExactMethod:
     solve = exact_method(name)
     assert solve is not None

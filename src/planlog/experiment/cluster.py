@@ -9,8 +9,10 @@ from os import getpid
 from pathlib import Path
 
 from planlog.errors import PlanlogError
+from planlog.experiment.jobs import Job
 from planlog.experiment.worker_pool import WorkerPool, Workers
 
+TIMEOUT = 10.0  # seconds until the scheduler answers
 RETRIES = 3  # of a job whose machine disappears
 
 
@@ -24,14 +26,14 @@ def _pool(folder: str, process: int) -> WorkerPool:
     return WorkerPool(Path(folder))
 
 
-def _perform(job: str, folder: str) -> str:
-    """Execute a job; Dask calls this on one of its machines."""
+def _perform(job: Job, folder: str) -> str:
+    """Execute a job and return its record; Dask calls this on one of its machines."""
     return _pool(folder, getpid()).perform(job)
 
 
 @contextmanager
-def cluster_workers(address: str, folder: Path, *, timeout: float = 10.0) -> Iterator[Workers]:
-    """Connect to a Dask scheduler; raise ClusterError if none answers within `timeout` seconds.
+def cluster_workers(address: str, folder: Path) -> Iterator[Workers]:
+    """Connect to a Dask scheduler; raise ClusterError if none answers within TIMEOUT seconds.
 
     All machines see the results folder under the same path.
     """
@@ -40,7 +42,7 @@ def cluster_workers(address: str, folder: Path, *, timeout: float = 10.0) -> Ite
     except ImportError:
         raise ClusterError("--cluster needs Dask: pip install 'planlog[cluster]'") from None
     try:
-        client = Client(address, timeout=timeout, set_as_default=False)  # type: ignore[no-untyped-call]
+        client = Client(address, timeout=TIMEOUT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise ClusterError(f"no Dask scheduler answers at {address}: {error}") from None
     threads = client.nthreads()  # type: ignore[no-untyped-call]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -36,7 +35,7 @@ class Configuration:
         return False
 
     def describe(self) -> dict[str, Any]:
-        """Return a description for records; `configuration_of` is the inverse."""
+        """Return a description for records and run ids."""
         return {"kind": self.kind, **asdict(self)}
 
 
@@ -140,14 +139,3 @@ class Exact(Configuration):
     """The exact method for the domain."""
 
     kind = "exact"
-
-
-_KINDS: dict[str, type[Configuration]] = {
-    cls.kind: cls for cls in (Rules, Learned, Shipped, ExternalPlanner, Exact)
-}
-
-
-def configuration_of(description: Mapping[str, Any]) -> Configuration:
-    """Return the configuration with this description."""
-    values = dict(description)
-    return _KINDS[values.pop("kind")](**values)

@@ -6,11 +6,9 @@ import json
 import os
 import platform
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from planlog.experiment.records import ResultsError
+from planlog.experiment.records import ResultsError, timestamp
 from planlog.experiment.suite import Suite
 from planlog.files import write_atomically
 from planlog.network.model_file import present_versions
@@ -24,7 +22,7 @@ def describe(folder: Path, command: str, suites: Sequence[Suite]) -> None:
     file = folder / FILE
     description = {
         "command": command,
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "started": timestamp(),
         "domains": [suite.domain for suite in suites],
         "splits": list(dict.fromkeys(test.split for suite in suites for test in suite.tests)),
         "versions": present_versions(),
@@ -34,17 +32,9 @@ def describe(folder: Path, command: str, suites: Sequence[Suite]) -> None:
             "system": platform.platform(),
         },
     }
-    content = {"commands": [*_earlier_commands(file), description]}
-    write_atomically(file, json.dumps(content, indent=2) + "\n")
-
-
-def _earlier_commands(file: Path) -> list[dict[str, Any]]:
-    if not file.exists():
-        return []
     try:
-        commands = json.loads(file.read_bytes())["commands"]
-        if isinstance(commands, list):
-            return commands
-    except (ValueError, KeyError, TypeError):
-        pass
-    raise ResultsError(f"{file}: not written by `planlog experiment`")
+        content = json.loads(file.read_bytes()) if file.exists() else {"commands": []}
+        content["commands"].append(description)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ResultsError(f"{file}: not written by `planlog experiment`") from None
+    write_atomically(file, json.dumps(content, indent=2) + "\n")

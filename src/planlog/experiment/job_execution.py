@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from planlog import domains
+from planlog.experiment.baselines.exact import exact_method
+from planlog.experiment.baselines.installed import planner
 from planlog.experiment.baselines.solution import Solution, TimedPlan
 from planlog.experiment.configurations import (
-    Exact,
     ExternalPlanner,
     Learned,
     PolicyConfiguration,
@@ -47,31 +48,18 @@ def execute_job(job: Job, folder: Path) -> Record:
     Errors of policies, planners and exact methods are raised. The caller has to enforce the
     limits, which a job keeps only as far as its planner does.
     """
-    record = _run(job, folder)
+    record = _train(job, folder) if job.trains else _run(job, folder)
     details = dict(record.details)
     details["versions"] = present_versions() | details.get("versions", {})
     details["machine"] = {"system": platform.platform(), "processor": platform.machine()}
     return replace(record, details=details)
 
 
-def _run(job: Job, folder: Path) -> Record:
-    match job.configuration:
-        case Learned() as configuration if job.trains:
-            return _train(job, configuration, folder)
-        case PolicyConfiguration() as configuration:
-            return _execute_policy(job, configuration, folder)
-        case ExternalPlanner() as configuration:
-            return _run_planner(job, configuration, folder)
-        case Exact():
-            return _run_exact_method(job, folder)
-        case other:
-            raise TypeError(f"unknown configuration {other}")
-
-
-def _train(job: Job, configuration: Learned, folder: Path) -> Record:
+def _train(job: Job, folder: Path) -> Record:
     from planlog.learning.learn import learn
 
-    assert job.seed is not None
+    configuration = job.configuration
+    assert isinstance(configuration, Learned) and job.seed is not None
     domain = Domain.read(folder / job.files.domain)
     rules = Policy.read(folder / job.files.policy, domain)
     tasks = [domain.read_task(folder / file) for file in job.files.training]
@@ -96,6 +84,35 @@ def _train(job: Job, configuration: Learned, folder: Path) -> Record:
     )
 
 
+def _run(job: Job, folder: Path) -> Record:
+    """Run a configuration on a task; except for planners, the time includes reading the files."""
+    start = time.monotonic()
+    domain_file, task_file = folder / job.files.domain, folder / str(job.files.task)
+    task = Domain.read(domain_file).read_task(task_file)
+    match job.configuration:
+        case PolicyConfiguration() as configuration:
+            policy = _read_policy(job, task.domain, folder)
+            solution = _execute_policy(job, configuration, policy, task, start)
+        case ExternalPlanner() as configuration:
+            scorpion = Path(job.options.scorpion) if job.options.scorpion else None
+            chosen = planner(configuration.planner, scorpion=scorpion)
+            solution = chosen.solve(domain_file, task_file, job.limits)
+        case _:
+            solution = _solve_exactly(job, task, start)
+    record = job.record(
+        solution.status,
+        objects=len(task.objects),
+        seconds=solution.seconds,
+        cpu_seconds=solution.cpu_seconds,
+        memory=solution.memory,
+        optimal=solution.optimal,
+        lower_bound=solution.lower_bound,
+        message=solution.message,
+        details={"versions": {"planner": solution.version}} if solution.version else {},
+    )
+    return _with_plans(record, job, folder, task, solution.plans)
+
+
 def _read_policy(job: Job, domain: Domain, folder: Path) -> Policy:
     """Return the policy of a job: rules, a trained model, or the model shipped for the domain."""
     match job.configuration:
@@ -111,12 +128,10 @@ def _read_policy(job: Job, domain: Domain, folder: Path) -> Policy:
             return Policy.read(folder / job.files.policy, domain)
 
 
-def _execute_policy(job: Job, configuration: PolicyConfiguration, folder: Path) -> Record:
-    """Execute a policy and postprocess its plan; the time includes reading the files."""
-    start = time.monotonic()
-    domain = Domain.read(folder / job.files.domain)
-    policy = _read_policy(job, domain, folder)
-    task = domain.read_task(folder / str(job.files.task))
+def _execute_policy(
+    job: Job, configuration: PolicyConfiguration, policy: Policy, task: Task, start: float
+) -> Solution:
+    """Execute a policy and postprocess its plan."""
 
     def left() -> float | None:
         limit = job.limits.seconds
@@ -141,30 +156,15 @@ def _execute_policy(job: Job, configuration: PolicyConfiguration, folder: Path) 
                 seconds = time.monotonic() - start
                 if seconds <= configuration.seconds:  # the last plan may be late
                     found.append(TimedPlan(plan.actions, seconds))
-    record = job.record(
+    return Solution(
         _STATUS.get(result.outcome, Status.NO_PLAN),
-        objects=len(task.objects),
+        plans=tuple(found),
         seconds=time.monotonic() - start,
         message="" if found else result.outcome.value,
     )
-    return _with_plans(record, job, folder, task, found)
 
 
-def _run_planner(job: Job, configuration: ExternalPlanner, folder: Path) -> Record:
-    from planlog.experiment.baselines.installed import planner
-
-    scorpion = job.options.scorpion
-    chosen = planner(configuration.planner, scorpion=None if scorpion is None else Path(scorpion))
-    domain_file, task_file = folder / job.files.domain, folder / str(job.files.task)
-    task = Domain.read(domain_file).read_task(task_file)
-    return _of_solution(job, folder, task, chosen.solve(domain_file, task_file, job.limits))
-
-
-def _run_exact_method(job: Job, folder: Path) -> Record:
-    from planlog.experiment.baselines.exact import exact_method
-
-    start = time.monotonic()
-    task = Domain.read(folder / job.files.domain).read_task(folder / str(job.files.task))
+def _solve_exactly(job: Job, task: Task, start: float) -> Solution:
     solve = exact_method(task.domain.name)
     if solve is None:
         raise LookupError(f"no exact method for the domain '{task.domain.name}'")
@@ -172,22 +172,7 @@ def _run_exact_method(job: Job, folder: Path) -> Record:
     limit = job.limits.seconds
     left = None if limit is None else 0.7 * (limit - (time.monotonic() - start))
     solution = solve(task, time_limit=left)
-    return _of_solution(job, folder, task, replace(solution, seconds=time.monotonic() - start))
-
-
-def _of_solution(job: Job, folder: Path, task: Task, solution: Solution) -> Record:
-    record = job.record(
-        solution.status,
-        objects=len(task.objects),
-        seconds=solution.seconds,
-        cpu_seconds=solution.cpu_seconds,
-        memory=solution.memory,
-        optimal=solution.optimal,
-        lower_bound=solution.lower_bound,
-        message=solution.message,
-        details={"versions": {"planner": solution.version}} if solution.version else {},
-    )
-    return _with_plans(record, job, folder, task, solution.plans)
+    return replace(solution, seconds=time.monotonic() - start)
 
 
 def _with_plans(

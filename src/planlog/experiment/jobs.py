@@ -11,17 +11,11 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from planlog.experiment.configurations import (
-    Configuration,
-    Learned,
-    PolicyConfiguration,
-    Shipped,
-    configuration_of,
-)
+from planlog.experiment.configurations import Configuration, Learned, Shipped
 from planlog.experiment.process_limits import Limits
 from planlog.experiment.records import Record, Status
 from planlog.experiment.suite import Suite
@@ -51,21 +45,28 @@ class JobOptions:
 NO_OPTIONS = JobOptions()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """One run: the training of a model, or a configuration on a task."""
 
-    run: str
     domain: str
     configuration: Configuration
     seed: int | None
-    split: str  # empty for a training
-    task: str  # empty for a training
+    split: str = ""  # empty for a training
+    task: str = ""  # empty for a training
     files: JobFiles
     hashes: Mapping[str, str]  # of the files' contents
     limits: Limits
     after: str = ""  # run of the training that this job needs
     options: JobOptions = NO_OPTIONS
+
+    @cached_property
+    def run(self) -> str:
+        """The id of the run."""
+        configuration = self.configuration.describe()
+        essential = (self.domain, configuration, self.seed, self.split, self.task, self.hashes)
+        text = json.dumps(essential, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:20]
 
     @property
     def trains(self) -> bool:
@@ -74,20 +75,6 @@ class Job:
     @property
     def planner(self) -> str:
         return self.configuration.name
-
-    def to_json(self) -> str:
-        """Return the job as one line."""
-        return json.dumps(asdict(self) | {"configuration": self.configuration.describe()})
-
-    @classmethod
-    def from_json(cls, line: str | bytes) -> Self:
-        values = json.loads(line)
-        values["configuration"] = configuration_of(values["configuration"])
-        training = tuple(values["files"].pop("training"))
-        values["files"] = JobFiles(**values["files"], training=training)
-        values["limits"] = Limits(**values["limits"])
-        values["options"] = JobOptions(**values["options"])
-        return cls(**values)
 
     def record(self, status: Status, **values: Any) -> Record:
         """Return a record of this run."""
@@ -125,7 +112,7 @@ def plan_jobs(
 
     `configurations` maps domains to their configurations.
     """
-    planner = _JobPlanner(folder, plan_limits, training_limits, options)
+    planner = _JobPlanner(folder.resolve(), plan_limits, training_limits, options)
     planned: set[str] = set()  # several configurations may share a training
     for suite in suites:
         for configuration in configurations[suite.domain]:
@@ -149,65 +136,47 @@ class _JobPlanner:
 
     def jobs(self, suite: Suite, configuration: Configuration, seed: int | None) -> Iterator[Job]:
         """Yield the jobs of a configuration with one seed: a training if needed, then the runs."""
-        job = Job(
-            run="",
-            domain=suite.domain,
-            configuration=configuration,
-            seed=seed,
-            split="",
-            task="",
-            files=JobFiles(self._path(suite.domain_file), self._path(suite.policy_file)),
-            hashes={
-                "domain": self.hash(suite.domain_file),
-                "policy": self.hash(suite.policy_file),
-            },
-            limits=self.training_limits,
-            options=self.options,
-        )
-        hashes = dict(job.hashes)
-        if isinstance(configuration, Learned):
-            training = self._training(job, suite, configuration.alone)
-            yield training
-            hashes["training"] = training.run
-            files = replace(job.files, model=training.files.model)
-            job = replace(job, files=files, after=training.run)
-        elif isinstance(configuration, Shipped) and suite.model_file is not None:
-            hashes["model"] = self.hash(suite.model_file)
         limits = self.plan_limits
         if configuration.time_limit is not None:
             limits = replace(limits, seconds=configuration.time_limit)
+        domain, policy = suite.domain_file, suite.policy_file
+        job = Job(
+            domain=suite.domain,
+            configuration=configuration,
+            seed=seed,
+            files=JobFiles(self._path(domain), self._path(policy)),
+            hashes={"domain": self.hash(domain), "policy": self.hash(policy)},
+            limits=limits,
+            options=self.options,
+        )
+        if isinstance(configuration, Learned):
+            alone = configuration.alone
+            model = self.folder / MODELS / suite.domain / f"{alone.name}-{seed}.safetensors"
+            files = replace(job.files, model=self._path(model))
+            training = replace(
+                job,
+                configuration=alone,
+                files=replace(files, training=tuple(map(self._path, suite.training))),
+                hashes={**job.hashes, "training": self.hash(*suite.training)},
+                limits=self.training_limits,
+            )
+            yield training
+            hashes = {**job.hashes, "training": training.run}
+            job = replace(job, files=files, hashes=hashes, after=training.run)
+        elif isinstance(configuration, Shipped) and suite.model_file is not None:
+            job = replace(job, hashes={**job.hashes, "model": self.hash(suite.model_file)})
         for test in suite.tests:
-            yield _with_id(
+            yield replace(
                 job,
                 split=test.split,
                 task=test.name,
                 files=replace(job.files, task=self._path(test.file)),
-                hashes=hashes | {"task": self.hash(test.file)},
-                limits=limits,
+                hashes={**job.hashes, "task": self.hash(test.file)},
             )
 
-    def _training(self, job: Job, suite: Suite, policy: PolicyConfiguration) -> Job:
-        model = self.folder / MODELS / suite.domain / f"{policy.name}-{job.seed}.safetensors"
-        training = tuple(map(self._path, suite.training))
-        return _with_id(
-            job,
-            configuration=policy,
-            files=replace(job.files, model=self._path(model), training=training),
-            hashes={**job.hashes, "training": self.hash(*suite.training)},
-        )
-
     def _path(self, file: Path) -> str:
-        file, folder = file.resolve(), self.folder.resolve()
-        return str(file.relative_to(folder) if file.is_relative_to(folder) else file)
-
-
-def _with_id(job: Job, **changes: Any) -> Job:
-    """Return the job with these changes and the id that follows from them."""
-    job = replace(job, **changes)
-    configuration = job.configuration.describe()
-    essential = (job.domain, configuration, job.seed, job.split, job.task, job.hashes)
-    text = json.dumps(essential, sort_keys=True)
-    return replace(job, run=hashlib.sha256(text.encode()).hexdigest()[:20])
+        file = file.resolve()
+        return str(file.relative_to(self.folder) if file.is_relative_to(self.folder) else file)
 
 
 def _hash(*files: Path) -> str:

@@ -71,9 +71,8 @@ def run(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     stdout: IO[bytes] | None = None,
-    is_cancelled: Callable[[], bool] | None = None,
 ) -> Usage:
-    """Run a program until it ends, reaches a limit, or `is_cancelled()` returns True.
+    """Run a program until it ends or reaches a limit.
 
     Both output streams go to `stdout` (None: discarded); the input is empty. No process of the
     program is alive when this function returns or raises, even KeyboardInterrupt. If this process
@@ -101,10 +100,6 @@ def run(
         finally:
             os.close(write_end)
         try:
-            while is_cancelled and not select.select([report], [], [], INTERVAL)[0]:
-                if is_cancelled():
-                    process.terminate()
-                    is_cancelled = None
             text = report.read()
         except BaseException:
             process.terminate()
@@ -120,18 +115,21 @@ def run(
     return Usage(**values | {"stopped": values["stopped"] and Stop(values["stopped"])})
 
 
-def watch(pid: int, limits: Limits, *, is_cancelled: Callable[[], bool] | None = None) -> Usage:
+def watch(
+    pid: int,
+    limits: Limits,
+    *,
+    is_cancelled: Callable[[], bool] | None = None,
+    tree: _Tree | None = None,
+) -> Usage:
     """Wait for a child that leads its own session, and enforce limits that count from now.
 
     End the child with all its descendants when a limit is reached, `is_cancelled()` returns True,
     or an exception interrupts waiting. When the child ends, kill its remaining descendants. A
     descendant escapes only if it leaves the session and loses its parent between two scans of the
-    tree; below `run` none can.
+    tree; below `run` none can. By default, the root of the tree is the child.
     """
-    return _watch(pid, _Tree(pid), limits, is_cancelled)
-
-
-def _watch(pid: int, tree: _Tree, limits: Limits, is_cancelled: Callable[[], bool] | None) -> Usage:
+    tree = tree or _Tree(pid)
     started, start = time.time(), time.monotonic()
     deadline = None if limits.seconds is None else start + limits.seconds
     stopped = None
@@ -169,19 +167,20 @@ def _watch(pid: int, tree: _Tree, limits: Limits, is_cancelled: Callable[[], boo
 @contextlib.contextmanager
 def _ending(pid: int) -> Iterator[Callable[[float], bool]]:
     """Yield a function that waits for seconds, and returns whether the child has ended."""
-    if not hasattr(os, "pidfd_open"):
-
-        def ended_within(seconds: float) -> bool:
-            time.sleep(max(0.0, min(seconds, 0.01)))
-            return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-        yield ended_within
+    if hasattr(os, "pidfd_open"):
+        with open(os.pidfd_open(pid), "rb") as end:  # noqa: PTH123 (not a path)
+            yield lambda seconds: bool(select.select([end], [], [], max(0.0, seconds))[0])
         return
-    descriptor = os.pidfd_open(pid)
-    try:
-        yield lambda seconds: bool(select.select([descriptor], [], [], max(0.0, seconds))[0])
-    finally:
-        os.close(descriptor)
+
+    def ended_within(seconds: float) -> bool:
+        time.sleep(max(0.0, min(seconds, 0.01)))
+        return _has_ended(pid)
+
+    yield ended_within
+
+
+def _has_ended(child: int) -> bool:
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _terminate(tree: _Tree) -> None:
@@ -229,9 +228,8 @@ class _Tree:
         self.peak = 0
         self._root = root
         self._alive: dict[int, _Process] = {}
-        self._cpu: dict[
-            tuple[int, int], float
-        ] = {}  # by id and start time, including ended processes
+        # By id and start time, including ended processes.
+        self._cpu: dict[tuple[int, int], float] = {}
 
     @property
     def cpu_seconds(self) -> float:
@@ -278,7 +276,7 @@ class _Tree:
         except OSError:
             return False
         # An ended root stays in the group until the caller waits for it.
-        return os.waitid(os.P_PID, self._root, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        return not _has_ended(self._root)
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal to all processes that were alive at the last scan."""
@@ -337,15 +335,10 @@ def _bytes(maxrss: int) -> int:
 def _supervise(report: int, caller: int, limits: Limits, argv: list[str]) -> None:
     """Run a program as its supervisor, and write the usage to a file descriptor."""
     os.set_inheritable(report, False)
-    asked = False
-
-    def ask(*_: object) -> None:
-        nonlocal asked
-        asked = True
-
+    asked: list[int] = []  # signals to end
     handled = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     for number in handled:
-        signal.signal(number, ask)
+        signal.signal(number, lambda number, _: asked.append(number))
     _adopt_orphans()
     answer: dict[str, object]
     try:
@@ -364,7 +357,9 @@ def _supervise(report: int, caller: int, limits: Limits, argv: list[str]) -> Non
         answer = {"error": error.errno}
     else:
         tree = _Tree(os.getpid() if _HAS_PROC else pid)
-        usage = _watch(pid, tree, limits, lambda: asked or os.getppid() != caller)
+        usage = watch(
+            pid, limits, is_cancelled=lambda: bool(asked) or os.getppid() != caller, tree=tree
+        )
         # All remaining descendants become children of this process. Waiting for each of them
         # ensures that none is left, and lets the system add up their CPU times.
         with contextlib.suppress(ChildProcessError):

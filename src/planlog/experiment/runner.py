@@ -42,7 +42,7 @@ def run(
 
     def submit(job: Job) -> None:
         nonlocal running
-        future = workers.submit(job.to_json())
+        future = workers.submit(job)
         running += 1
         future.add_done_callback(lambda future: finished.put((job, future)))
 

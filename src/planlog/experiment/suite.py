@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,16 +51,15 @@ def generate(
     domain_file, policy_file = folder / "domain.pddl", folder / "policy.dl"
     _write_or_compare(domain_file, (domains.path(name) / "domain.pddl").read_text(encoding="utf-8"))
     _write_or_compare(policy_file, domains.policy_path(name).read_text(encoding="utf-8"))
-    files: dict[str, list[Path]] = {}
-    for split in (TRAINING, *splits):
-        number = None if split == TRAINING else count
-        files[split] = []
-        for file, text in domains.generate(name, seed=seed, split=split, count=number):
+
+    def written(split: str, count: int | None) -> Iterator[Path]:
+        for file, text in domains.generate(name, seed=seed, split=split, count=count):
             _write_or_compare(folder / split / file, text)
-            files[split].append(folder / split / file)
-    tests = tuple(TestTask(split, file.stem, file) for split in splits for file in files[split])
-    model_file = domains.model_path(name)
-    return Suite(name, domain_file, policy_file, model_file, tuple(files[TRAINING]), tests)
+            yield folder / split / file
+
+    training = tuple(written(TRAINING, None))
+    tests = tuple(TestTask(s, file.stem, file) for s in splits for file in written(s, count))
+    return Suite(name, domain_file, policy_file, domains.model_path(name), training, tests)
 
 
 def _write_or_compare(file: Path, text: str) -> None:
@@ -121,7 +120,11 @@ def _suite(folder: Path, name: str, splits: Collection[str], count: int | None) 
         for file in _spread(files[split], count)
     )
     shipped = domains.find(Domain.read(domain_file).name)
-    policy_file = _policy_file(folder, shipped)
+    policy_file = folder / "policy.dl"
+    if not policy_file.exists():
+        if shipped is None:
+            raise SuiteError(f"{folder}: no policy is shipped for this domain; add a policy.dl")
+        policy_file = domains.policy_path(shipped)
     model_file = domains.model_path(shipped) if shipped else None
     return Suite(name, domain_file, policy_file, model_file, training, tests)
 
@@ -138,12 +141,3 @@ def _spread(files: list[Path], count: int | None) -> list[Path]:
     if count is None or count >= len(files):
         return files
     return [files[i * (len(files) - 1) // max(1, count - 1)] for i in range(count)]
-
-
-def _policy_file(folder: Path, shipped: str | None) -> Path:
-    own = folder / "policy.dl"
-    if own.exists():
-        return own
-    if shipped is None:
-        raise SuiteError(f"{folder}: no policy is shipped for this domain; add a {own.name}")
-    return domains.policy_path(shipped)

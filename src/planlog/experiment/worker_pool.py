@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -11,6 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from planlog.experiment.jobs import Job
 
 ATTEMPTS = 2  # for a job whose worker dies
 
@@ -30,19 +33,18 @@ class _WorkerProcess:
             [sys.executable, "-m", "planlog.experiment.worker_process", str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
             env={**os.environ, **_ONE_THREAD},
             start_new_session=True,  # Ctrl-C reaches only the main process
         )
 
-    def perform(self, job: str) -> str:
+    def perform(self, job: Job) -> str:
         assert self._process.stdin is not None and self._process.stdout is not None
         with suppress(OSError):
-            self._process.stdin.write(job + "\n")
+            pickle.dump(job, self._process.stdin)
             self._process.stdin.flush()
             answer = self._process.stdout.readline()
-            if answer.endswith("\n"):
-                return answer.removesuffix("\n")
+            if answer.endswith(b"\n"):
+                return answer.decode().removesuffix("\n")
         raise WorkerGone(f"the worker ended with code {self._process.poll()}")
 
     def close(self) -> None:
@@ -58,52 +60,48 @@ class WorkerPool:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._own = threading.local()  # .worker: the worker of the current thread
-        self._all: set[_WorkerProcess] = set()
+        self._workers: dict[int, _WorkerProcess] = {}  # by thread
         self._lock = threading.Lock()
         self._closed = False
 
-    def perform(self, job: str) -> str:
-        """Execute a job in this thread's worker and return the record; both are lines of JSON."""
+    def perform(self, job: Job) -> str:
+        """Execute a job in this thread's worker, and return the record as a line of JSON."""
         for attempt in range(ATTEMPTS):
             worker = self._worker()
             try:
                 return worker.perform(job)
             except WorkerGone:
-                self._own.worker = None
                 with self._lock:
-                    self._all.discard(worker)
+                    self._workers.pop(threading.get_ident(), None)
                 worker.close()
                 if attempt == ATTEMPTS - 1:
                     raise
         raise AssertionError
 
     def _worker(self) -> _WorkerProcess:
-        worker: _WorkerProcess | None = getattr(self._own, "worker", None)
-        if worker is None:
-            with self._lock:
-                if self._closed:
-                    raise WorkerGone("the pool is closed")
-                worker = _WorkerProcess(self._folder)
-                self._all.add(worker)
-            self._own.worker = worker
-        return worker
+        thread = threading.get_ident()
+        with self._lock:
+            if self._closed:
+                raise WorkerGone("the pool is closed")
+            if thread not in self._workers:
+                self._workers[thread] = _WorkerProcess(self._folder)
+            return self._workers[thread]
 
     def close(self) -> None:
         """End all workers and the jobs that they execute."""
         with self._lock:
             self._closed = True
-            workers, self._all = self._all, set()
-        for worker in workers:
+            workers, self._workers = self._workers, {}
+        for worker in workers.values():
             worker.close()
 
 
 @dataclass(frozen=True)
 class Workers:
-    """A number of workers; `submit` takes a job and returns its record, both as lines of JSON."""
+    """A number of workers; `submit` returns the record of a job as a line of JSON."""
 
     number: int
-    submit: Callable[[str], Future[str]]
+    submit: Callable[[Job], Future[str]]
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
     python -m planlog.experiment.worker_process RESULTS
 
-Jobs are lines on standard input. Each is executed in a fork of this process, so that modules are
+Standard input holds pickled jobs. Each is executed in a fork of this process, so that modules are
 imported once; a fork that exceeds its limits is killed with all its children. The fork serialises
 the record to a line of JSON. The worker appends this line to a file that no other process writes,
 and prints it on standard output. It exits at the end of its input, or after a minute without jobs.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import select
 import signal
 import socket
@@ -24,16 +25,10 @@ from pathlib import Path
 from typing import IO
 
 from planlog.errors import PlanlogError
+from planlog.experiment import process_limits
 from planlog.experiment.job_execution import execute_job
 from planlog.experiment.jobs import Job
-from planlog.experiment.process_limits import (
-    Limits,
-    Stop,
-    Usage,
-    die_with_parent,
-    own_usage,
-    watch,
-)
+from planlog.experiment.process_limits import Limits, Stop, Usage
 from planlog.experiment.records import RECORDS, Record, Status, append_line, timestamp
 
 IDLE_SECONDS = 60.0
@@ -43,52 +38,48 @@ GRACE_MEMORY = 256 * 1024**2
 GRACE_SECONDS_FOR_PLANS = 60.0  # to validate all plans of a local search
 
 
-class _Cancelled(Exception):
-    """The caller no longer waits for the record."""
-
-
-def main() -> int:
+def main() -> None:
     folder = Path(sys.argv[1])
     name = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}.jsonl"
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
-    while job := _next_line():
+    while _has_input(IDLE_SECONDS):
         try:
-            record = run(Job.from_json(job), folder)
-        except _Cancelled:
-            return 1
+            job = pickle.load(sys.stdin.buffer)
+        except (EOFError, pickle.UnpicklingError):  # the caller has ended
+            break
+        record = run(job, folder)
+        if record is None:
+            break
         append_line(folder / RECORDS / name, record)
         sys.stdout.write(f"{record}\n")
         sys.stdout.flush()
-    return 0
 
 
-def _next_line() -> bytes:
-    """Return the next job; empty at the end of the input, or after IDLE_SECONDS."""
-    ready, _, _ = select.select([sys.stdin], [], [], IDLE_SECONDS)
-    return sys.stdin.buffer.readline() if ready else b""
+def _has_input(seconds: float = 0.0) -> bool:
+    """Return whether standard input has a job or has ended within some seconds."""
+    return bool(select.select([sys.stdin], [], [], seconds)[0])
 
 
-def run(job: Job, folder: Path) -> str:
-    """Execute a job within its limits, and return its record as a line of JSON."""
+def run(job: Job, folder: Path) -> str | None:
+    """Execute a job within its limits, and return its record as a line of JSON.
+
+    Return None if the input ends meanwhile: the caller no longer waits for the record. No other
+    job arrives before.
+    """
     started = timestamp()
     with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as output:
         gc.freeze()  # otherwise collections in the child would copy the pages of all objects
         child = os.fork()
         if child == 0:
             _child(job, folder, started, answer, output)
-        usage = watch(child, _with_grace(job), is_cancelled=_is_cancelled)
-        if _is_cancelled():
-            raise _Cancelled
+        usage = process_limits.watch(child, _with_grace(job), is_cancelled=_has_input)
+        if _has_input():
+            return None
         ended = usage.returncode == 0 and usage.stopped is None
         file = answer if ended else output
         file.seek(0)
         text = file.read().decode(errors="replace")
     return text if ended else _failure(job, started, usage, text).to_json()
-
-
-def _is_cancelled() -> bool:
-    """Return whether the input has ended; no job arrives while another is executed."""
-    return bool(select.select([sys.stdin], [], [], 0)[0])
 
 
 def _with_grace(job: Job) -> Limits:
@@ -104,7 +95,7 @@ def _child(job: Job, folder: Path, started: str, answer: IO[bytes], output: IO[b
     """Execute the job, write its record, and exit."""
     code = 1
     try:
-        die_with_parent()
+        process_limits.die_with_parent()
         os.setsid()
         with open(os.devnull, "rb") as nothing:  # noqa: PTH123 (a device)
             os.dup2(nothing.fileno(), 0)
@@ -115,7 +106,7 @@ def _child(job: Job, folder: Path, started: str, answer: IO[bytes], output: IO[b
             record = execute_job(job, folder)
         except MemoryError:
             record = job.record(Status.MEMORY, message="out of memory")
-        cpu_seconds, memory = own_usage()
+        cpu_seconds, memory = process_limits.own_usage()
         record = replace(
             record,
             started=started,
@@ -154,4 +145,4 @@ def _failure(job: Job, started: str, usage: Usage, output: str) -> Record:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

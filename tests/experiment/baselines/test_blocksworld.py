@@ -11,38 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planlog import domains
 from planlog.experiment.baselines.exact.blocksworld.feedback_vertex_set import (
     light_cycles,
     minimum_feedback_set,
 )
-from support.exact_reference import (
-    check_all_states,
-    check_unsolvable,
-    check_unsuitable,
-    optimum,
-    solved,
-)
+from support.exact_cases import TWO_TOWERS, problem
+from support.exact_reference import check_all_states, generated, optimum, solved
 from support.profiles import examples
 
 seeds = st.integers(0, 2**32)
-
-
-def generated(blocks: int, seed: int = 0) -> str:
-    ((_, problem),) = domains.generate("blocksworld", seed=seed, sizes={"blocks": blocks})
-    return problem
-
-
-def problem(initial: str, goal: str, objects: str = "a b c") -> str:
-    return (
-        f"(define (problem p) (:domain blocksworld) (:objects {objects})"
-        f" (:init {initial}) (:goal (and {goal})))"
-    )
-
-
-TABLE = "(arm-empty) (on-table a) (clear a) (on-table b) (clear b) (on-table c) (clear c)"
-PAIR = "(arm-empty) (on a b) (on-table b) (on-table c) (clear a) (clear c)"
-HELD = "(holding a) (on b c) (on-table c) (clear b)"
 
 
 def on_table(blocks: list[str]) -> list[str]:
@@ -89,6 +66,7 @@ def test_every_state_with_any_atoms_as_goal(seed: int, blocks: int) -> None:
     check_all_states("blocksworld", " ".join(names), on_table(names), goal)
 
 
+@pytest.mark.slow
 def test_thousands_of_states_with_five_blocks() -> None:
     names = [f"b{i}" for i in range(5)]
     rng = random.Random(1)
@@ -106,7 +84,7 @@ def test_thousands_of_states_with_five_blocks() -> None:
 @given(seed=seeds, time_limit=st.sampled_from([0.0, 0.01, 0.1]))
 @examples(8)
 def test_there_is_always_a_plan_and_a_bound(seed: int, time_limit: float) -> None:
-    text = generated(120, seed)
+    text = generated("blocksworld", seed, blocks=120)
     quick = solved("blocksworld", text, time_limit)
     thorough = solved("blocksworld", text)
     assert thorough.optimal
@@ -116,7 +94,9 @@ def test_there_is_always_a_plan_and_a_bound(seed: int, time_limit: float) -> Non
 
 
 def test_reached_goal_without_time() -> None:
-    assert solved("blocksworld", problem(PAIR, PAIR), time_limit=0).optimal
+    assert solved(
+        "blocksworld", problem("blocksworld", TWO_TOWERS, TWO_TOWERS), time_limit=0
+    ).optimal
 
 
 def test_tower_higher_than_the_recursion_limit() -> None:
@@ -124,77 +104,12 @@ def test_tower_higher_than_the_recursion_limit() -> None:
     names = [f"b{i}" for i in range(count)]
     initial = [f"(on {a} {b})" for a, b in pairwise(names)]
     goal = [f"(on {b} {a})" for a, b in pairwise(names)]
-    text = problem(
-        f"(arm-empty) (clear b0) (on-table {names[-1]}) {' '.join(initial)}",
-        " ".join(goal),
-        " ".join(names),
+    text = (
+        f"(define (problem p) (:domain blocksworld) (:objects {' '.join(names)})"
+        f" (:init (arm-empty) (clear b0) (on-table {names[-1]}) {' '.join(initial)})"
+        f" (:goal (and {' '.join(goal)})))"
     )
     assert optimum("blocksworld", text) == 2 * count
-
-
-@pytest.mark.parametrize(
-    ("initial", "goal", "length"),
-    [
-        # Reverse a tower, or two of its blocks.
-        ("(arm-empty) (on a b) (on b c) (on-table c) (clear a)", "(on c b) (on b a)", 6),
-        ("(arm-empty) (on a b) (on b c) (on-table c) (clear a)", "(on b a) (on a c)", 8),
-        # The last block can stay in the arm, unless the arm has to be empty.
-        (PAIR, "(clear b)", 1),
-        (PAIR, "(clear b) (arm-empty)", 2),
-        (PAIR, "(clear b) (clear a)", 2),
-        (PAIR, "(clear b) (on c a)", 4),
-        # A held block that may stay in the arm, and others.
-        (HELD, "(on b c)", 0),
-        (HELD, "(on a b)", 1),
-        (HELD, "(on a c)", 5),
-        (HELD, "(on c b) (holding a)", 6),
-    ],
-)
-def test_plans_counted_by_hand(initial: str, goal: str, length: int) -> None:
-    assert optimum("blocksworld", problem(initial, goal)) == length
-
-
-@pytest.mark.parametrize(
-    "goal",
-    [
-        "(on a b) (on c b)",
-        "(on a b) (on a c)",
-        "(on a b) (on-table a)",
-        "(on a b) (clear b)",
-        "(on a b) (on b c) (on c a)",
-        "(on a a)",
-        "(holding a) (arm-empty)",
-        "(holding a) (holding b)",
-        "(holding a) (clear a)",
-        "(holding a) (on b a)",
-        "(holding a) (on-table a)",
-    ],
-)
-def test_contradictory_goals(goal: str) -> None:
-    check_unsolvable("blocksworld", problem(TABLE, goal))
-
-
-@pytest.mark.parametrize(
-    ("initial", "reason"),
-    [
-        ("(arm-empty) (on-table a) (clear a) (on-table b) (clear b)", "c is nowhere"),
-        ("(arm-empty) (on a b) (on a c) (on-table b) (on-table c) (clear a)", "two places"),
-        ("(arm-empty) (on a b) (on c b) (on-table b) (clear a) (clear c)", "same place"),
-        ("(holding a) (holding b) (on-table c) (clear c)", "same place"),
-        ("(arm-empty) (on a b) (on b a) (on-table c) (clear c)", "circle"),
-        ("(on-table a) (on-table b) (on-table c) (clear a) (clear b) (clear c)", "arm-empty"),
-        ("(arm-empty) (holding a) (on-table b) (on-table c) (clear b) (clear c)", "arm-empty"),
-        ("(arm-empty) (on-table a) (on-table b) (on-table c) (clear a) (clear b)", "'clear'"),
-        ("(holding a) (on-table b) (on-table c) (clear a) (clear b) (clear c)", "'clear'"),
-    ],
-)
-def test_inconsistent_initial_states(initial: str, reason: str) -> None:
-    check_unsuitable("blocksworld", problem(initial, "(on a b)"), reason)
-
-
-@pytest.mark.parametrize("goal", ["(not (on a b))", "(or (on a b) (on b a))"])
-def test_goals_of_other_kinds(goal: str) -> None:
-    check_unsuitable("blocksworld", problem(TABLE, goal), "goals must be atoms")
 
 
 def is_acyclic(arcs: np.ndarray) -> bool:

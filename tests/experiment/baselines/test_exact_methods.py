@@ -2,21 +2,77 @@
 
 from __future__ import annotations
 
+import random
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from planlog import domains
 from planlog.experiment.baselines.exact import exact_method
 from planlog.experiment.baselines.exact.integer_program import MissingSolverError
 from planlog.experiment.baselines.exact.task_shape import UnsuitableTaskError
 from planlog.pddl.task import Domain
-from support.exact_reference import SHIPPED, method, optimum, shortest, solved
+from support.exact_cases import CASES, problem
+from support.exact_reference import (
+    SHIPPED,
+    check_unsolvable,
+    check_unsuitable,
+    generated,
+    method,
+    optimum,
+    shortest,
+    solved,
+)
+from support.exact_states import check_states
+from support.odd_tasks import ODD_TASKS
+from support.profiles import examples
+
+seeds = st.integers(0, 2**32)
 
 
-def generated(name: str, seed: int, **sizes: int) -> str:
-    ((_, text),) = domains.generate(name, seed=seed, sizes=sizes)
-    return text
+def every(field: str) -> list[tuple]:
+    """Return the cases of all domains, each after the name of its domain."""
+    return [
+        (name, *(case if isinstance(case, tuple) else (case,)))
+        for name, cases in CASES.items()
+        for case in getattr(cases, field)
+    ]
+
+
+@pytest.mark.parametrize(("name", "initial", "goal", "length"), every("optima"))
+def test_plans_counted_by_hand(name: str, initial: str, goal: str, length: int) -> None:
+    assert optimum(name, problem(name, initial, goal)) == length
+
+
+@pytest.mark.parametrize(("name", "initial", "goal"), every("unsolvable"))
+def test_unsolvable_tasks(name: str, initial: str, goal: str) -> None:
+    check_unsolvable(name, problem(name, initial, goal))
+
+
+@pytest.mark.parametrize(("name", "initial", "reason"), every("inconsistent"))
+def test_inconsistent_initial_states(name: str, initial: str, reason: str) -> None:
+    check_unsuitable(name, problem(name, initial, CASES[name].goal), reason)
+
+
+@pytest.mark.parametrize(("name", "goal"), every("other_goals"))
+def test_goals_of_other_kinds(name: str, goal: str) -> None:
+    check_unsuitable(name, problem(name, CASES[name].initial, goal), "goals must be atoms")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "states"), [("rover", 20), ("satellite", 18)])
+def test_thousands_of_states_of_odd_tasks(name: str, states: int) -> None:
+    rng = random.Random(0)
+    assert sum(check_states(name, ODD_TASKS[name](rng), states) for _ in range(70)) > 1000
+
+
+@pytest.mark.parametrize("name", ODD_TASKS)
+@given(seed=seeds)
+@examples(15)
+def test_states_of_any_odd_task(name: str, seed: int) -> None:
+    check_states(name, ODD_TASKS[name](random.Random(seed)), 5)
 
 
 @pytest.mark.parametrize("name", domains.names())

@@ -35,7 +35,10 @@ from support.marked_processes import MARK, alive
 
 MIB = 1024 * 1024
 ENOUGH = Limits(seconds=60, memory=2048 * MIB)
-TINY = [("ferry", {"cars": 2, "locations": 3}), ("blocksworld", {"blocks": 4})]
+TINY = [
+    ("ferry", {"cars": 2, "locations": 3}),
+    pytest.param("blocksworld", {"blocks": 4}, marks=pytest.mark.slow),
+]
 
 
 def written(folder: Path, domain: str, task: str) -> tuple[Path, Path]:
@@ -128,7 +131,7 @@ FREE = {
 }
 
 
-@pytest.mark.parametrize("chosen", ["lmcut", "symk"])
+@pytest.mark.parametrize("chosen", ["lmcut", pytest.param("symk", marks=pytest.mark.slow)])
 def test_bounds_with_action_costs(tmp_path: Path, chosen: str) -> None:
     """A bound on the cost is no bound on the number of actions."""
     task = TWO.format(init="(= (total-cost) 0)", metric="(:metric minimize (total-cost))")
@@ -326,17 +329,17 @@ def test_scorpion_is_found(scorpion: Path, monkeypatch: pytest.MonkeyPatch) -> N
         planner("scorpion", scorpion=scorpion / "container")
     (scorpion / "container").chmod(0o755)
     container = planner("scorpion", scorpion=scorpion / "container")
-    assert container.driver.version == "Scorpion, Fast Downward 7"
+    assert container.version == "Scorpion, Fast Downward 7"
 
 
 def test_drivers_that_were_not_built(tmp_path: Path) -> None:
     unbuilt = "Fast Downward 1\\ngit revision [release]: Build not found. Please run './build.py'."
     (tmp_path / "unbuilt.py").write_text(f'print("{unbuilt}")')
     with pytest.raises(MissingPlannerError, match=r"Please run './build\.py'"):
-        _ = planner("scorpion", scorpion=tmp_path / "unbuilt.py").driver.version
+        _ = planner("scorpion", scorpion=tmp_path / "unbuilt.py").version
     (tmp_path / "broken.py").write_text("1 / 0")
     with pytest.raises(MissingPlannerError, match="ZeroDivisionError"):
-        _ = planner("scorpion", scorpion=tmp_path / "broken.py").driver.version
+        _ = planner("scorpion", scorpion=tmp_path / "broken.py").version
 
 
 def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -367,7 +370,7 @@ def test_versions(
     assert main(["doctor"]) == 0
     text = capfd.readouterr().out
     assert "lmcut: up-fast-downward" in text
-    version = planner("scorpion").driver.version
+    version = planner("scorpion").version
     assert version == "Scorpion, Fast Downward 23.06+ (0123abcde)"
     assert f"scorpion: {version}" in text
     files = generated(tmp_path, "blocksworld", blocks=2)

@@ -30,7 +30,6 @@ _EXIT_CODES = {
     23: Status.TIME,
     24: Status.MEMORY,  # and time
 }
-_STOPS = {Stop.TIME: Status.TIME, Stop.MEMORY: Status.MEMORY}
 
 # The last line of a complete plan file.
 _COST_LINE = re.compile(r"; cost = \d+ \((?:unit|general) cost\)\n")
@@ -113,7 +112,11 @@ def lower_bound(log: bytes) -> int | None:
 def _solution(
     usage: Usage, plans: tuple[TimedPlan, ...], log: bytes, unit_cost: bool, proves_optimality: bool
 ) -> Solution:
-    status = _status(usage, plans)
+    status = _EXIT_CODES.get(usage.returncode, Status.FAILED)
+    if plans:
+        status = Status.SOLVED
+    elif usage.stopped in (Stop.TIME, Stop.MEMORY):
+        status = Status(usage.stopped.value)
     bound = lower_bound(log)
     if bound == _INFINITE and not plans:
         status, bound = Status.UNSOLVABLE, None
@@ -134,14 +137,6 @@ def _solution(
         cpu_seconds=usage.cpu_seconds,
         memory=usage.memory,
     )
-
-
-def _status(usage: Usage, plans: Sequence[TimedPlan]) -> Status:
-    if plans:
-        return Status.SOLVED
-    if usage.stopped in _STOPS:
-        return _STOPS[usage.stopped]
-    return _EXIT_CODES.get(usage.returncode, Status.FAILED)
 
 
 def _end_of(log: bytes, returncode: int) -> str:

@@ -1,17 +1,22 @@
 """Exact methods: for some domains, plans with the fewest actions and a proof that none is shorter.
 
-Each package here is the exact method of the domain of the same name (`-` becomes `_`) and offers
-`solve`. No other file lists them: adding a package adds a method.
+A package here with a module `plan` is the exact method of the domain of the same name (`-` becomes
+`_`): `plan.solve` takes a task of the domain's shape and a clock. No other file lists the methods.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.util import find_spec
+from pathlib import Path
 from typing import Protocol
 
+from planlog.experiment.baselines.exact.clock import Clock
+from planlog.experiment.baselines.exact.task_shape import Unsolvable, check_task
 from planlog.experiment.baselines.solution import Solution
+from planlog.experiment.records import Status
 from planlog.pddl.task import Task
+
+_METHODS = frozenset(file.parent.name for file in Path(__file__).parent.glob("*/plan.py"))
 
 
 class ExactMethod(Protocol):
@@ -27,10 +32,17 @@ class ExactMethod(Protocol):
 def exact_method(domain_name: str) -> ExactMethod | None:
     """Return the exact method for domains of this name, or None if there is none."""
     package = domain_name.replace("-", "_")
-    if not package.isidentifier():
+    if package not in _METHODS:
         return None
-    spec = find_spec(f"{__name__}.{package}")
-    if spec is None or spec.submodule_search_locations is None:  # a plain module is shared code
-        return None
-    method: ExactMethod = import_module(spec.name).solve
-    return method
+    method = import_module(f"{__name__}.{package}.plan")
+
+    def solve(task: Task, *, time_limit: float | None = None) -> Solution:
+        clock = Clock(time_limit)
+        check_task(task, domain_name)
+        try:
+            solution: Solution = method.solve(task, clock)
+        except Unsolvable as reason:
+            return clock.solution(Status.UNSOLVABLE, message=str(reason))
+        return solution
+
+    return solve

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable
+from typing import Any
 
 from planlog.experiment.baselines.solution import Solution, TimedPlan
 from planlog.experiment.records import Status
@@ -33,29 +34,18 @@ class Clock:
         """Return a plan that was found now."""
         return TimedPlan(tuple(actions), self.seconds)
 
+    def solution(self, status: Status, **values: Any) -> Solution:
+        """Return a solution with these values and the time used so far."""
+        cpu_seconds = time.process_time() - self._cpu_start
+        return Solution(status, seconds=self.seconds, cpu_seconds=cpu_seconds, **values)
+
     def solved(self, best: TimedPlan, lower_bound: int) -> Solution:
         """Return the solution with this plan, which is optimal if the bound equals its length."""
         optimal = len(best.actions) == lower_bound
-        message = "" if optimal else "optimality was not proved"
-        return self._solution(Status.SOLVED, (best,), optimal, lower_bound, message)
-
-    def unsolvable(self, reason: str = "") -> Solution:
-        """Return the solution of a task without a plan."""
-        return self._solution(Status.UNSOLVABLE, message=reason)
-
-    def no_plan(self, lower_bound: int) -> Solution:
-        """Return the solution of a task for which no plan was found in time."""
-        return self._solution(Status.NO_PLAN, lower_bound=lower_bound)
-
-    def _solution(
-        self,
-        status: Status,
-        plans: tuple[TimedPlan, ...] = (),
-        optimal: bool = False,
-        lower_bound: int | None = None,
-        message: str = "",
-    ) -> Solution:
-        cpu_seconds = time.process_time() - self._cpu_start
-        return Solution(
-            status, plans, optimal, lower_bound, message, self.seconds, cpu_seconds=cpu_seconds
+        return self.solution(
+            Status.SOLVED,
+            plans=(best,),
+            optimal=optimal,
+            lower_bound=lower_bound,
+            message="" if optimal else "optimality was not proved",
         )

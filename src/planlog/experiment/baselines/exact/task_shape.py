@@ -8,11 +8,18 @@ from functools import cache
 
 from planlog import domains
 from planlog.errors import PlanlogError
-from planlog.pddl.task import Action, Domain, Task
+from planlog.pddl.task import Domain, Task
 
 
 class UnsuitableTaskError(PlanlogError):
     """A task that an exact method cannot solve."""
+
+
+class Unsolvable(Exception):
+    """A task without a plan."""
+
+    def __init__(self, reason: str = "the goal contradicts itself") -> None:
+        super().__init__(reason)
 
 
 def check_task(task: Task, like: str) -> None:
@@ -95,8 +102,3 @@ def goal_atoms(task: Task, predicates: Iterable[str]) -> list[tuple[str, ...]]:
                 f"task '{task.name}': goals must be atoms of {', '.join(allowed)}, not {goal}"
             )
     return [(name, *arguments) for name, arguments in map(atoms.__getitem__, task.goals)]
-
-
-def ground(name: str, *arguments: str) -> Action:
-    """Return a ground action."""
-    return Action(name, arguments)

@@ -4,20 +4,24 @@ There are too many cycles to list, so cycles are generated as needed. HiGHS find
 that hit the known cycles, first as a linear program and then in integers. Cycles that its solution
 misses are added until there are none. Every solution on the way is a lower bound.
 
-Upper bounds, which hit all cycles, come from these solutions and from a local search. A set that
-equals the lower bound is a minimum.
+Upper bounds, which hit all cycles, come from these solutions and from a local search. A set whose
+size equals the lower bound is a minimum.
+
+E. Moreno-Centeno, R. M. Karp: The implicit hitting set approach to solve combinatorial optimization
+problems with an application to multigenome alignment. Operations Research 61, 2013.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from planlog.experiment.baselines.exact.integer_program import TOLERANCE, load_highs, new_solver
+from planlog.experiment.baselines.exact.integer_program import TOLERANCE, IntegerProgram
 
 Arcs = npt.NDArray[np.bool_]  # (nodes, nodes): there is an arc from row to column
 Nodes = npt.NDArray[np.intp]  # (selected nodes,)
@@ -46,24 +50,36 @@ def minimum_feedback_set(arcs: Arcs, *, time_limit: float | None = None) -> Feed
 
 def _without_loops(arcs: Arcs, deadline: float) -> tuple[Nodes, int]:
     """Return a feedback vertex set of a graph without loops, and a lower bound."""
-    hitting = _HittingSet(len(arcs))
+    # Branching needs few nodes; restarts and more cuts would cost time without effect.
+    program = IntegerProgram(mip_allow_restart=False, mip_pool_soft_limit=300, mip_pool_age_limit=3)
+    nodes = [program.variable(1) for _ in arcs]
+    known: set[tuple[int, ...]] = set()
+
+    def hit(cycles: Iterable[tuple[int, ...]]) -> bool:
+        """Require that all cycles are hit; return whether one of them is new."""
+        new = [cycle for cycle in cycles if cycle not in known]
+        for cycle in new:
+            program.at_least(1, [(1, nodes[node]) for node in cycle])
+        known.update(new)
+        return bool(new)
+
     search = _Search(arcs)
-    bound = 0
-    for first, second in np.argwhere(np.triu(arcs & arcs.T)).tolist():
-        hitting.add((first, second))
+    bound, relaxed = 0, True
+    hit((first, second) for first, second in np.argwhere(np.triu(arcs & arcs.T)).tolist())
     while bound < len(search.best) and (seconds := deadline - time.monotonic()) > 0:
         # HiGHS checks its time limit rarely, so it gets only a part of the time.
-        answer = hitting.solve(bound, 0.8 * seconds)
-        bound = min(max(bound, answer.bound), len(search.best))
-        if not answer.finished:
+        answer = program.solve(0.8 * seconds, target=bound + 0.5, relaxed=relaxed)
+        bound = min(max(bound, answer.lower_bound), len(search.best))
+        if answer.values is None or not answer.finished:
             search.improve(2000, bound, deadline)
             break
-        search.complete(answer.values)
-        new = [hitting.add(cycle) for cycle in light_cycles(arcs, answer.values)]
-        if hitting.integral:
+        weights = np.clip(answer.values[nodes], 0, 1)
+        search.complete(weights)
+        missed = hit(light_cycles(arcs, weights))
+        if not relaxed:
             search.improve(50, bound, deadline)
-        elif not any(new):
-            hitting.require_integers()
+        elif not missed:
+            relaxed = False
             search.improve(200, bound, deadline)
     return search.best, bound
 
@@ -71,7 +87,8 @@ def _without_loops(arcs: Arcs, deadline: float) -> tuple[Nodes, int]:
 def light_cycles(arcs: Arcs, weights: Weights) -> list[tuple[int, ...]]:
     """Return a lightest cycle through each node if it weighs less than 1; each cycle once.
 
-    By the algorithm of Floyd and Warshall, without paths of weight 1 or more.
+    R. W. Floyd: Algorithm 97: Shortest path. Communications of the ACM 5, 1962; here without paths
+    of weight 1 or more.
     """
     count = len(arcs)
     usable = weights < 1 - 10 * TOLERANCE
@@ -171,63 +188,3 @@ def _on_cycles(arcs: Arcs, nodes: Nodes) -> Nodes:
             break
         nodes = nodes[stay]
     return nodes
-
-
-@dataclass(frozen=True)
-class _Answer:
-    finished: bool
-    values: Weights  # value of each node, if HiGHS has finished
-    bound: int  # lower bound on the number of nodes
-
-
-class _HittingSet:
-    """The fewest nodes that hit all known cycles, as a linear and later an integer program."""
-
-    def __init__(self, nodes: int) -> None:
-        self._highspy = load_highs()
-        self._solver = new_solver(
-            self._highspy,
-            mip_abs_gap=1 - 10 * TOLERANCE,  # the answer is an integer
-            # Branching needs few nodes; more cuts would cost time without effect.
-            mip_allow_restart=False,
-            mip_pool_soft_limit=300,
-            mip_pool_age_limit=3,
-        )
-        self._all = np.arange(nodes, dtype=np.int32)
-        self._known: set[tuple[int, ...]] = set()
-        self.integral = False
-        if nodes:
-            self._solver.addVars(nodes, np.zeros(nodes), np.ones(nodes))
-            self._solver.changeColsCost(nodes, self._all, np.ones(nodes))
-
-    def add(self, cycle: tuple[int, ...]) -> bool:
-        """Add a cycle, given by its nodes in ascending order; return whether it is new."""
-        if cycle in self._known:
-            return False
-        self._known.add(cycle)
-        row = np.array(cycle, dtype=np.int32)
-        self._solver.addRow(1.0, self._highspy.kHighsInf, len(row), row, np.ones(len(row)))
-        return True
-
-    def require_integers(self) -> None:
-        """Solve integer programs from now on."""
-        integer = [self._highspy.HighsVarType.kInteger] * len(self._all)
-        self._solver.changeColsIntegrality(len(self._all), self._all, np.array(integer))
-        self.integral = True
-
-    def solve(self, bound: int, seconds: float) -> _Answer:
-        """Return the fewest nodes; the search ends at a solution as small as a known bound."""
-        self._solver.setOptionValue("time_limit", min(seconds, 1e9))
-        if self.integral:
-            self._solver.setOptionValue("objective_target", bound + 0.5)
-        self._solver.run()
-        status = self._highspy.HighsModelStatus
-        finished = self._solver.getModelStatus() in (status.kOptimal, status.kObjectiveTarget)
-        information = self._solver.getInfo()
-        if self.integral:
-            proved = information.mip_dual_bound
-        else:
-            proved = information.objective_function_value if finished else 0.0
-        bound = math.ceil(proved - 10 * TOLERANCE) if math.isfinite(proved) else 0
-        values = np.clip(np.array(self._solver.getSolution().col_value), 0, 1)
-        return _Answer(finished, values.round() if self.integral else values, bound)

@@ -31,7 +31,7 @@ from planlog.experiment.baselines.exact.blocksworld.feedback_vertex_set import (
     minimum_feedback_set,
 )
 from planlog.experiment.baselines.exact.clock import Clock
-from planlog.experiment.baselines.exact.task_shape import Facts, check_task, goal_atoms, ground
+from planlog.experiment.baselines.exact.task_shape import Facts, Unsolvable, goal_atoms
 from planlog.experiment.baselines.solution import Solution
 from planlog.pddl.task import Action, Task
 
@@ -40,15 +40,9 @@ _TABLE = "(table)"
 _HAND = "(hand)"
 
 
-def solve(task: Task, *, time_limit: float | None = None) -> Solution:
+def solve(task: Task, clock: Clock) -> Solution:
     """Return a plan, which is optimal unless the time limit is reached."""
-    clock = Clock(time_limit)
-    check_task(task, "blocksworld")
-    initial = _initial(task)
-    goal = _goal(task)
-    if goal is None:
-        return clock.unsolvable("the goal contradicts itself")
-    problem = _Problem(initial, goal)
+    problem = _Problem(_initial(task), _goal(task))
     twice = minimum_feedback_set(problem.deadlocks(), time_limit=clock.left)
     plan = clock.plan(problem.plan({problem.moving[i] for i in twice.nodes}))
     # A second move costs two actions.
@@ -71,7 +65,6 @@ class _Problem:
         self._goal = goal
         self._upon = {place: block for block, place in initial.items() if place != _TABLE}
         self._held = self._upon.get(_HAND)
-        self._to_hold = goal.upon.get(_HAND)
         moving = self._moving()
         self.moving = [block for block in initial if block in moving]
         self._number = {block: i for i, block in enumerate(self.moving)}
@@ -97,33 +90,22 @@ class _Problem:
         (moving, moving). Arcs that others imply are omitted: those on whose path the first block
         also makes its last move, or the second one its first.
         """
-        above: dict[str, set[int]] = {}  # the moving blocks above a place in the goal
-        places = {block: place for block, place in self._goal.places.items() if place != _HAND}
-        for block in reversed(list(_bottom_up(places))):
-            over = above.get(block, set())
-            if block in self._number:
-                over = over | {self._number[block]}
-            above[places[block]] = over
-        if self._to_hold in self._number:
-            # A block that is held in the goal counts as above all others.
-            last = {self._number[self._to_hold]}
-            for place in [*above, *self.moving]:
-                if place != self._to_hold and (place in self._number or above[place]):
-                    above[place] = above.get(place, set()) | last
-        after: dict[str, set[int]] = {}
-        for block in _bottom_up(self._initial):
-            if block in self._number and block != self._held:
-                below = self._initial[block]
-                after[block] = after.get(below, set())
-                if below != _TABLE:
-                    after[block] = after[block] | above.get(below, set())
-        if self._held in self._number:
-            after[self._held] = set().union(
-                *after.values(), *(above.get(block, ()) for block in after)
-            )
+        rules = dict(self._rules(set(self.moving)))
         arcs = np.zeros((len(self.moving), len(self.moving)), dtype=np.bool_)
-        for block, successors in after.items():
-            arcs[self._number[block], list(successors)] = True
+        # Blocks whose last move comes after a move, or is that move.
+        last = {move: np.zeros(len(self.moving), dtype=np.bool_) for move in rules}
+        for move in reversed(list(TopologicalSorter(rules).static_order())):
+            block, final = move
+            number, following = self._number[block], last[move]
+            if final:
+                following[number] = True
+            else:
+                arcs[number] = following
+                following |= last[block, True]
+                following[number] = arcs[number, number]
+            for earlier in rules[move]:
+                if earlier != (block, False):
+                    last[earlier] |= following
         return arcs
 
     def plan(self, twice: set[str]) -> tuple[Action, ...]:
@@ -138,16 +120,16 @@ class _Problem:
         for block, final in order:
             place = places[block]
             if place == _TABLE:
-                actions.append(ground("pickup", block))
+                actions.append(Action("pickup", (block,)))
             elif place != _HAND:
-                actions.append(ground("unstack", block, place))
+                actions.append(Action("unstack", (block, place)))
             places[block] = self._goal.places.get(block, _TABLE) if final else _TABLE
             if block == kept and final:
                 continue
             if places[block] == _TABLE:
-                actions.append(ground("putdown", block))
+                actions.append(Action("putdown", (block,)))
             elif places[block] != _HAND:
-                actions.append(ground("stack", block, places[block]))
+                actions.append(Action("stack", (block, places[block])))
         return tuple(actions)
 
     def _rules(self, twice: set[str]) -> Iterator[tuple[tuple[str, bool], set[tuple[str, bool]]]]:
@@ -225,8 +207,8 @@ def _initial(task: Task) -> dict[str, str]:
     return {block: places[block] for block in task.objects}
 
 
-def _goal(task: Task) -> _Goal | None:
-    """Return the goal, or None if no state satisfies it."""
+def _goal(task: Task) -> _Goal:
+    """Return the goal; raise Unsolvable if no state satisfies it."""
     places: dict[str, str] = {}
     upon: dict[str, str | None] = {}
     for atom in goal_atoms(task, ("on", "on-table", "clear", "arm-empty", "holding")):
@@ -242,13 +224,13 @@ def _goal(task: Task) -> _Goal | None:
             case (_, above):
                 block, place = above, _HAND
         if block is not None and places.setdefault(block, place) != place:
-            return None
+            raise Unsolvable
         if place != _TABLE and upon.setdefault(place, block) != block:
-            return None
+            raise Unsolvable
     if any(places.get(place) == _HAND for place in upon):
-        return None  # a held block is not clear, and carries none
+        raise Unsolvable  # a held block is not clear, and carries none
     try:
         list(_bottom_up(places))
     except CycleError:
-        return None
+        raise Unsolvable from None
     return _Goal(places, upon)

@@ -26,17 +26,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from planlog.experiment.baselines.exact.clock import Clock
-from planlog.experiment.baselines.exact.task_shape import Facts, check_task, goal_atoms, ground
+from planlog.experiment.baselines.exact.task_shape import Facts, Unsolvable, goal_atoms
 from planlog.experiment.baselines.solution import Solution
 from planlog.pddl.task import Action, Task
 
 _ABOARD = "(aboard)"  # the place of a car on the ferry; no object has such a name
-
-
-@dataclass(frozen=True)
-class _Initial:
-    cars: dict[str, str]  # place of each car
-    ferry: str
 
 
 @dataclass(frozen=True)
@@ -46,23 +40,18 @@ class _Goal:
     empty: bool
 
 
-def solve(task: Task, *, time_limit: float | None = None) -> Solution:
-    """Return an optimal plan in linear time."""
-    clock = Clock(time_limit)
-    check_task(task, "ferry")
-    initial = _initial(task)
-    goal = _goal(task)
-    if goal is None:
-        return clock.unsolvable("the goal contradicts itself")
-    plan = clock.plan(_plan(initial, goal, _locations(task)))
+def solve(task: Task, clock: Clock) -> Solution:
+    """Return an optimal plan, in time linear in the number of cars for each component."""
+    cars, ferry = _initial(task)
+    plan = clock.plan(_plan(cars, ferry, _goal(task)))
     return clock.solved(plan, len(plan.actions))
 
 
-def _plan(initial: _Initial, goal: _Goal, locations: list[str]) -> Iterator[Action]:
+def _plan(cars: dict[str, str], ferry: str, goal: _Goal) -> Iterator[Action]:
     """Yield the actions of an optimal plan."""
-    aboard = next((car for car, place in initial.cars.items() if place == _ABOARD), None)
+    aboard = next((car for car, place in cars.items() if place == _ABOARD), None)
     to_board = next((car for car, place in goal.cars.items() if place == _ABOARD), None)
-    wanted = {car: (place, goal.cars.get(car, place)) for car, place in initial.cars.items()}
+    wanted = {car: (place, goal.cars.get(car, place)) for car, place in cars.items()}
     trips = _Trips(
         {
             car: (start, end)
@@ -70,36 +59,34 @@ def _plan(initial: _Initial, goal: _Goal, locations: list[str]) -> Iterator[Acti
             if start != end and _ABOARD not in (start, end)
         }
     )
-    ferry = initial.ferry
     if aboard is not None and aboard == to_board:
         if trips.arcs:
-            # The car is put down, and the ferry returns for it. Any location may be best, since
+            # The car is put down, and the ferry returns for it. Any component may be best, since
             # a sail with the car may replace an empty one.
             def sails(place: str) -> int:
-                return (
-                    (place != ferry) + trips.extra(place, place) + (goal.ferry not in (None, place))
-                )
+                empty = len(trips.empty_sails(place, place))
+                return (place != ferry) + empty + (goal.ferry not in (None, place))
 
-            place = min([ferry, *locations], key=sails)
+            place = min([ferry, goal.ferry or ferry, *trips.last_locations()], key=sails)
             yield from _sail(ferry, place)
-            yield ground("debark", aboard, place)
+            yield Action("debark", (aboard, place))
             yield from trips.steps(place, place)
-            yield ground("board", aboard, place)
+            yield Action("board", (aboard, place))
             ferry = place
     else:
         if aboard is not None and (aboard in goal.cars or goal.empty or trips.arcs or to_board):
             place = goal.cars.get(aboard, ferry)
             yield from _sail(ferry, place)
-            yield ground("debark", aboard, place)
+            yield Action("debark", (aboard, place))
             ferry = place
         if to_board is not None:
-            place = initial.cars[to_board]
+            place = cars[to_board]
             yield from trips.steps(ferry, place)
-            yield ground("board", to_board, place)
+            yield Action("board", (to_board, place))
             ferry = place
         else:
-            ends = [ferry, *locations] if goal.ferry is None else [goal.ferry]
-            end = min(ends, key=lambda end: trips.extra(ferry, end))
+            ends = [goal.ferry] if goal.ferry else [ferry, *trips.last_locations()]
+            end = min(ends, key=lambda end: len(trips.empty_sails(ferry, end)))
             yield from trips.steps(ferry, end)
             ferry = end
     if goal.ferry is not None:
@@ -113,62 +100,47 @@ class _Trips:
         self.arcs = arcs
         # Number of arriving arcs minus number of leaving arcs.
         self._excess: Counter[str] = Counter()
-        components = _Components()
         for start, end in arcs.values():
             self._excess[end] += 1
             self._excess[start] -= 1
-            components.join(start, end)
-        self._component = {place: components.of(place) for place in components.places()}
-        self._lacking: Counter[str] = Counter(dict.fromkeys(self._component.values(), 0))
-        for place, excess in self._excess.items():
-            self._lacking[self._component[place]] += max(0, excess)
-        self._total = sum(max(1, lacking) for lacking in self._lacking.values())
 
-    def extra(self, start: str, end: str) -> int:
-        """Return the number of empty sails if the ferry starts and ends at these locations.
+    def last_locations(self) -> list[str]:
+        """Return a location of each component, one with more arriving than leaving arcs if any.
 
-        Only the effect of the arc from the end to the start is computed.
+        As the last location of the ferry, it is as good as any other location of the component.
         """
-        joined = {self._component.get(place, place) for place in (start, end)}
-        lacking = sum(self._lacking[component] for component in joined)
-        if start != end:
-            lacking += self._excess[start] >= 0
-            lacking -= self._excess[end] > 0
-        known = [component for component in joined if component in self._lacking]
-        if len(known) == len(self._lacking):
-            return lacking
-        others = self._total - sum(max(1, self._lacking[component]) for component in known)
-        return others + max(1, lacking)
+        best: dict[str, str] = {}
+        for place, component in _components(self.arcs.values()).items():
+            if self._excess[place] >= self._excess[best.setdefault(component, place)]:
+                best[component] = place
+        return list(best.values())
 
     def steps(self, start: str, end: str) -> Iterator[Action]:
         """Yield actions that carry all cars with the fewest sails, from start to end."""
         cars: dict[tuple[str, str], list[str]] = defaultdict(list)
         for car, arc in self.arcs.items():
             cars[arc].append(car)
-        arcs = [*self.arcs.values(), *self._empty(start, end)]
+        arcs = [*self.arcs.values(), *self.empty_sails(start, end)]
         for before, after in _walk(start, arcs):
             waiting = cars[before, after]
             if waiting:
                 car = waiting.pop()
-                yield ground("board", car, before)
-                yield ground("sail", before, after)
-                yield ground("debark", car, after)
+                yield Action("board", (car, before))
+                yield Action("sail", (before, after))
+                yield Action("debark", (car, after))
             else:
-                yield ground("sail", before, after)
+                yield Action("sail", (before, after))
 
-    def _empty(self, start: str, end: str) -> list[tuple[str, str]]:
+    def empty_sails(self, start: str, end: str) -> list[tuple[str, str]]:
         """Return the empty sails that make the arcs one walk from start to end."""
-        components = _Components()
         excess = Counter(self._excess)
         excess[start] += 1
         excess[end] -= 1
-        for arc in (*self.arcs.values(), (end, start)):
-            components.join(*arc)
         leaving: dict[str, list[str]] = defaultdict(list)
         arriving: dict[str, list[str]] = defaultdict(list)
-        for place in components.places():
-            leaving[components.of(place)] += [place] * excess[place]
-            arriving[components.of(place)] += [place] * -excess[place]
+        for place, component in _components([*self.arcs.values(), (end, start)]).items():
+            leaving[component] += [place] * excess[place]
+            arriving[component] += [place] * -excess[place]
         names = list(leaving)
         arcs = []
         if len(names) > 1:
@@ -185,29 +157,29 @@ class _Trips:
         return [*arcs, *rest]
 
 
-class _Components:
-    """Connected locations, as a union-find forest with path halving (Tarjan)."""
-
-    def __init__(self) -> None:
-        self._parent: dict[str, str] = {}
-
-    def of(self, place: str) -> str:
-        """Return the representative of the component of a location."""
-        parent = self._parent.setdefault(place, place)
-        while parent != place:
-            self._parent[place] = self._parent[parent]
-            place, parent = parent, self._parent[parent]
-        return place
-
-    def join(self, one: str, other: str) -> None:
-        self._parent[self.of(one)] = self.of(other)
-
-    def places(self) -> list[str]:
-        return list(self._parent)
+def _components(arcs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return a representative of the connected component of each location."""
+    neighbours: dict[str, list[str]] = defaultdict(list)
+    for one, other in arcs:
+        neighbours[one].append(other)
+        neighbours[other].append(one)
+    component: dict[str, str] = {}
+    for first in neighbours:
+        stack = [first]
+        while stack:
+            place = stack.pop()
+            if place not in component:
+                component[place] = first
+                stack += neighbours[place]
+    return component
 
 
 def _walk(start: str, arcs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the arcs in the order of an Eulerian walk (Hierholzer's algorithm)."""
+    """Return the arcs in the order of an Eulerian walk.
+
+    C. Hierholzer: Über die Möglichkeit, einen Linienzug ohne Wiederholung und ohne Unterbrechung zu
+    umfahren. Mathematische Annalen 6, 1873.
+    """
     successors: dict[str, list[str]] = defaultdict(list)
     for before, after in arcs:
         successors[before].append(after)
@@ -224,15 +196,11 @@ def _walk(start: str, arcs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _sail(start: str, end: str) -> Iterator[Action]:
     if start != end:
-        yield ground("sail", start, end)
+        yield Action("sail", (start, end))
 
 
-def _locations(task: Task) -> list[str]:
-    return [name for name, kind in task.objects.items() if task.domain.is_subtype(kind, "location")]
-
-
-def _initial(task: Task) -> _Initial:
-    """Return the places of cars and ferry in the initial state."""
+def _initial(task: Task) -> tuple[dict[str, str], str]:
+    """Return the places of the cars and of the ferry in the initial state."""
     facts = Facts(task)
     aboard = facts.objects("on")
     cars = facts.function([*facts["at"], *((car, _ABOARD) for car in aboard)], "is at two places")
@@ -244,11 +212,11 @@ def _initial(task: Task) -> _Initial:
             raise facts.unsuitable(f"{name} is nowhere")
     if len(aboard) != (not facts["empty-ferry"]):
         raise facts.unsuitable("either one car is aboard, or 'empty-ferry' holds")
-    return _Initial(cars, ferry[0])
+    return cars, ferry[0]
 
 
-def _goal(task: Task) -> _Goal | None:
-    """Return the goal, or None if no state satisfies it."""
+def _goal(task: Task) -> _Goal:
+    """Return the goal; raise Unsolvable if no state satisfies it."""
     cars: dict[str, str] = {}
     ferries: set[str] = set()
     empty = False
@@ -261,7 +229,7 @@ def _goal(task: Task) -> _Goal | None:
             case (_, car, *places):
                 place = places[0] if places else _ABOARD
                 if cars.setdefault(car, place) != place:
-                    return None
+                    raise Unsolvable
     if len(ferries) > 1 or list(cars.values()).count(_ABOARD) + empty > 1:
-        return None
+        raise Unsolvable
     return _Goal(cars, next(iter(ferries), None), empty)

@@ -14,7 +14,7 @@ It relaxes the task, so its optimum is a lower bound on the plan length:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -72,10 +72,10 @@ class ArrivalProgram(IntegerProgram):
         self.implies(drives, ends)
         self.at_most(1, [(1, end) for end in ends])
         for sample in sorted(rover.samples):
-            self._cover(sample, r, self.variable())
+            self._cover(sample, r, self.variable(), [rover.start])
         for image in sorted(rover.images):
             has = self.variable(-2)
-            self._cover(image, r, has)
+            self._cover(image, r, has, [rover.start])
             self._saving[image].append((1, has))
         self._add_samples(r, rover)
         self._add_images(r, rover)
@@ -92,9 +92,12 @@ class ArrivalProgram(IntegerProgram):
             useful |= rover.modes_at.keys()
         return sorted(useful)
 
-    def _cover(self, datum: Sample | Image, r: int, variable: int) -> None:
-        """Let a variable stand for communicating a datum that the rover has without driving."""
-        if self.problem.rovers[r].start not in self.problem.contact:
+    def _cover(self, datum: Sample | Image, r: int, variable: int, places: Collection[str]) -> None:
+        """Let a variable stand for a datum that a rover collects at one of these waypoints."""
+        start = self.problem.rovers[r].start
+        if start not in places:
+            self.implies(variable, [self._arrives[r, w] for w in sorted(places)])
+        elif start not in self.problem.contact:
             self.implies(variable, [self._drives[r]])
         self._covers[datum].append((1, variable))
 
@@ -107,20 +110,14 @@ class ArrivalProgram(IntegerProgram):
             takes = self.variable(2)  # one to empty the store, one to take the sample
             self._samplers[sample, r] = takes
             taken.append(takes)
-            if waypoint == rover.start:
-                self._cover(sample, r, takes)
-            else:
-                self.implies(takes, [self._arrives[r, waypoint]])
-                self._covers[sample].append((1, takes))
+            self._cover(sample, r, takes, [waypoint])
         if taken and rover.empty:
-            empty = self.variable(-1, most=len(rover.empty))
-            self.implies(empty, taken)
+            self.implies(self.variable(-1, most=len(rover.empty)), taken)
 
     def _add_images(self, r: int, rover: Rover) -> None:
         problem = self.problem
-        in_contact = rover.start in problem.contact
         for image in problem.takes_at(rover, rover.start):
-            if in_contact:
+            if rover.start in problem.contact:
                 self._given.add(image)
             else:
                 self._covers[image].append((1, self._drives[r]))
@@ -137,22 +134,15 @@ class ArrivalProgram(IntegerProgram):
         """Add the first image of a camera that is calibrated at the start."""
         camera = rover.cameras[number]
         firsts = []
-        for objective, mode in self.problem.images:
+        for image in self.problem.images:
+            objective, mode = image
             if mode in camera.modes:
-                image = objective, mode
                 first = self.variable(-1)
                 firsts.append((1, first))
                 self._firsts[image, r, number] = first
                 self._away[r, image].append(first)
-                self._covers[image].append((1, first))
                 self._saving[image].append((1, first))
-                seen = self.problem.seen_from[objective]
-                if rover.start in seen:
-                    if rover.start not in self.problem.contact:
-                        self.implies(first, [self._drives[r]])
-                else:
-                    arrivals = [self._arrives[r, w] for w in sorted(seen)]
-                    self.implies(first, arrivals)
+                self._cover(image, r, first, self.problem.seen_from[objective])
         self.at_most(1, firsts)
 
     def _add_camera(self, r: int, rover: Rover, number: int) -> None:
@@ -163,13 +153,11 @@ class ArrivalProgram(IntegerProgram):
             return
         slots: dict[str, int] = {}  # waypoint -> images taken there
         taken: _Terms = []
-        for objective, mode in problem.images:
-            away = sorted(
-                w
-                for w in problem.seen_from[objective]
-                if mode not in rover.modes_at.get(w, frozenset())
-            )
-            if mode not in camera.modes or not away or (objective, mode) in self._given:
+        for image in problem.images:
+            objective, mode = image
+            near = {w for w, modes in rover.modes_at.items() if mode in modes}
+            away = sorted(problem.seen_from[objective] - near)
+            if mode not in camera.modes or not away or image in self._given:
                 continue
             for waypoint in away:
                 if waypoint not in slots:
@@ -178,8 +166,8 @@ class ArrivalProgram(IntegerProgram):
             takes = self.variable()
             taken.append((1, takes))
             self.implies(takes, [slots[w] for w in away])
-            self._covers[objective, mode].append((1, takes))
-            self._away[r, (objective, mode)].append(takes)
+            self._covers[image].append((1, takes))
+            self._away[r, image].append(takes)
         if not taken:
             return
         self.at_least(0, [*((1, s) for s in slots.values()), *((-f, v) for f, v in taken)])
@@ -202,7 +190,7 @@ class ArrivalProgram(IntegerProgram):
             terms += [(1, first), (1, self._again[r, waypoint])]
         return terms
 
-    def hints(self, values: npt.NDArray[np.int64]) -> Hints:
+    def hints(self, values: npt.NDArray[np.float64]) -> Hints:
         """Return the hints of a solution."""
         visits: dict[int, list[str]] = {r: [] for r in range(len(self.problem.rovers))}
         for (r, waypoint), arrives in self._arrives.items():

@@ -1,4 +1,4 @@
-"""The order in which a rover visits waypoints, so that it can take its images: a full search.
+"""Exhaustive search for an order of a rover's visits in which it can take all its images.
 
 Waypoints are of the same kind if they agree in the cameras that can be calibrated there, in the
 images that can be taken there, and in whether a lander is visible. If no order exists, the reason
@@ -57,11 +57,9 @@ def find_order(
     if the search exceeds its limit.
     """
     search = _Search(rover, visits)
-    for calibrated, left in search.after(start, search.calibrated, images):
-        order = search.run((search.counts, calibrated, left), start)
-        if order is not None:
-            return order
-    return None
+    calibrated = frozenset(n for n, camera in enumerate(rover.cameras) if camera.calibrated)
+    counts = tuple(-1 if count is None else count for count in visits.values())
+    return search.visit(start, (counts, calibrated, images))
 
 
 # Remaining visits of each kind (-1: any number), calibrated cameras, remaining images.
@@ -73,12 +71,19 @@ class _Search:
 
     def __init__(self, rover: Rover, visits: Mapping[Kind, int | None]) -> None:
         self.modes = [camera.modes for camera in rover.cameras]
-        self.calibrated = frozenset(n for n, c in enumerate(rover.cameras) if c.calibrated)
         self.kinds = list(visits)
-        self.counts = tuple(-1 if count is None else count for count in visits.values())
         self.seen: set[_State] = set()
 
-    def run(self, state: _State, last: Kind) -> list[Kind] | None:
+    def visit(self, kind: Kind, state: _State) -> list[Kind] | None:
+        """Return the remaining visits after one of this kind; None if there is no way."""
+        counts, calibrated, left = state
+        for ready, images in self._after(kind, calibrated, left):
+            order = self._continue((counts, ready, images), kind)
+            if order is not None:
+                return order
+        return None
+
+    def _continue(self, state: _State, last: Kind) -> list[Kind] | None:
         """Return the remaining visits from a state that a visit of kind `last` has reached."""
         counts, calibrated, left = state
         contacts = [k for k, count in zip(self.kinds, counts, strict=True) if count and k.contact]
@@ -100,10 +105,9 @@ class _Search:
                 continue
             fewer = list(counts)
             fewer[number] = max(-1, counts[number] - 1)
-            for ready, images in self.after(kind, calibrated, left):
-                order = self.run((tuple(fewer), ready, images), kind)
-                if order is not None:
-                    return [kind, *order]
+            order = self.visit(kind, (tuple(fewer), calibrated, left))
+            if order is not None:
+                return [kind, *order]
         return None
 
     def _hopeless(self, state: _State) -> bool:
@@ -126,7 +130,7 @@ class _Search:
                 chances[image] += [n for n in fitting if n in calibrated]
         return any(len(matching(choices)) < len(choices) for choices in (places, chances))
 
-    def after(
+    def _after(
         self, kind: Kind, calibrated: frozenset[int], left: frozenset[Image]
     ) -> Iterator[tuple[frozenset[int], frozenset[Image]]]:
         """Yield the possible calibrated cameras and remaining images after a visit."""
@@ -151,7 +155,10 @@ class _Search:
 
 
 def matching(choices: Mapping[Item, Iterable[Slot]]) -> dict[Item, Slot]:
-    """Return a maximum matching of items with slots, by augmenting paths."""
+    """Return a maximum matching of items with slots, by augmenting paths.
+
+    C. Berge: Two theorems in graph theory. PNAS 43, 1957.
+    """
     owner: dict[Slot, Item] = {}
 
     def find(item: Item, seen: set[Slot]) -> bool:

@@ -1,4 +1,10 @@
-"""Rover: plans and lower bounds from an integer program over the arrivals of rovers."""
+"""Rover: plans and lower bounds from an integer program over the arrivals of rovers.
+
+The program ignores the order of the visits. If a rover cannot take its images in any order, the
+reason becomes a constraint of the program, which is then solved again.
+
+J. N. Hooker, G. Ottosson: Logic-based Benders decomposition. Mathematical Programming 96, 2003.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +12,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from planlog.experiment.baselines.exact.clock import Clock
+from planlog.experiment.baselines.exact.rover import order_search
 from planlog.experiment.baselines.exact.rover.arrival_program import ArrivalProgram
-from planlog.experiment.baselines.exact.rover.order_search import (
-    Conflict,
-    TooLarge,
-    order_or_conflict,
-)
 from planlog.experiment.baselines.exact.rover.problem import Image, Problem, Sample, read
 from planlog.experiment.baselines.exact.rover.tours import Hints, Impossible, Take, Tours, complete
-from planlog.experiment.baselines.exact.task_shape import ground
+from planlog.experiment.baselines.exact.task_shape import Unsolvable
 from planlog.experiment.baselines.solution import Solution, TimedPlan
+from planlog.experiment.records import Status
 from planlog.pddl.task import Action, Task
 
 
-def solve(task: Task, *, time_limit: float | None = None) -> Solution:
+def solve(task: Task, clock: Clock) -> Solution:
     """Return the best plan found within the time limit, and a lower bound."""
-    clock = Clock(time_limit)
     problem = read(task)
     program = ArrivalProgram(problem)
     best: TimedPlan | None = None
@@ -29,7 +31,7 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
     while (best is None or len(best.actions) > lower_bound) and clock.left > 0:
         answer = program.solve(clock.left)
         if answer.infeasible:
-            return clock.unsolvable()
+            raise Unsolvable("no rovers can achieve all goals")
         lower_bound = max(lower_bound, answer.lower_bound + program.constant)
         if answer.values is None:
             break
@@ -43,21 +45,25 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
             break
     if best is None and (plan := _plan(problem, Hints())) is not None:
         best = clock.plan(plan)
-    return clock.solved(best, lower_bound) if best else clock.no_plan(lower_bound)
+    if best is None:
+        return clock.solution(Status.NO_PLAN, lower_bound=lower_bound)
+    return clock.solved(best, lower_bound)
 
 
 def _ordered(
     problem: Problem, program: ArrivalProgram, hints: Hints
-) -> tuple[Hints, list[Conflict]]:
+) -> tuple[Hints, list[order_search.Conflict]]:
     """Return the hints with ordered visits, and a conflict for each rover without an order."""
     visits = dict(hints.visits)
     conflicts = []
     for r, images in hints.away.items():
         try:
-            found = order_or_conflict(problem, r, visits[r], images, program.waypoints(r))
-        except TooLarge:
+            found = order_search.order_or_conflict(
+                problem, r, visits[r], images, program.waypoints(r)
+            )
+        except order_search.TooLarge:
             continue
-        if isinstance(found, Conflict):
+        if isinstance(found, order_search.Conflict):
             conflicts.append(found)
         else:
             visits[r] = found
@@ -80,7 +86,7 @@ class _Trip:
         self.problem = problem
         self.rover = problem.rovers[r]
         self.visits = tours.visits[r]
-        self.samples = {s: t for s, (q, t) in tours.samples.items() if q == r}
+        self.samples = [sample for sample, q in tours.samplers.items() if q == r]
         self.takes = {i: take for i, take in tours.takes.items() if take.rover == r}
         self.sends = [datum for datum, q in tours.senders.items() if q == r]
         self.empty = list(self.rover.empty)
@@ -94,9 +100,9 @@ class _Trip:
             return
         for t, waypoint in enumerate(self.visits):
             if t > 0:
-                yield ground("navigate", self.rover.name, self.visits[t - 1], waypoint)
-            for sample, visit in self.samples.items():
-                if visit == t:
+                yield Action("navigate", (self.rover.name, self.visits[t - 1], waypoint))
+            for sample in self.samples:
+                if self.visits.index(sample[1]) == t:
                     yield from self._sample(sample)
             yield from self._images(t)
         for datum in data:
@@ -106,10 +112,10 @@ class _Trip:
         kind, waypoint = sample
         if not self.empty:
             store = self.full.pop()
-            yield ground("drop", self.rover.name, store)
+            yield Action("drop", (self.rover.name, store))
             self.empty.append(store)
         store = self.empty.pop()
-        yield ground(f"sample_{kind}", self.rover.name, store, waypoint)
+        yield Action(f"sample_{kind}", (self.rover.name, store, waypoint))
         self.full.append(store)
 
     def _images(self, t: int) -> Iterator[Action]:
@@ -129,24 +135,22 @@ class _Trip:
 
     def _calibrate(self, number: int, t: int) -> Iterator[Action]:
         if number not in self.calibrated:
-            camera = self.rover.cameras[number]
-            waypoint = self.visits[t]
-            yield ground(
-                "calibrate", self.rover.name, camera.name, camera.targets[waypoint], waypoint
-            )
+            camera, waypoint = self.rover.cameras[number], self.visits[t]
+            target = camera.targets[waypoint]
+            yield Action("calibrate", (self.rover.name, camera.name, target, waypoint))
             self.calibrated.add(number)
 
     def _take(self, image: Image, take: Take) -> Action:
         self.calibrated.remove(take.camera)
         (objective, mode), camera = image, self.rover.cameras[take.camera]
         waypoint = self.visits[take.taken]
-        return ground("take_image", self.rover.name, waypoint, objective, camera.name, mode)
+        return Action("take_image", (self.rover.name, waypoint, objective, camera.name, mode))
 
     def _send(self, datum: Sample | Image) -> Action:
         here = self.visits[-1]
         lander, site = self.problem.contact[here]
         name = self.rover.name
         if datum in self.problem.images:
-            return ground("communicate_image_data", name, lander, *datum, here, site)
+            return Action("communicate_image_data", (name, lander, *datum, here, site))
         kind, waypoint = datum
-        return ground(f"communicate_{kind}_data", name, lander, waypoint, here, site)
+        return Action(f"communicate_{kind}_data", (name, lander, waypoint, here, site))

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from planlog.experiment.baselines.exact.task_shape import Facts, check_task, goal_atoms
+from planlog.experiment.baselines.exact.task_shape import Facts, goal_atoms
 from planlog.pddl.task import Task
 
-Sample = tuple[str, str]  # soil or rock, waypoint
+_KINDS = ("soil", "rock")
+
+Sample = tuple[str, str]  # kind, waypoint
 Image = tuple[str, str]  # objective, mode
 
 
@@ -69,17 +71,15 @@ class Problem:
 
 def read(task: Task) -> Problem:
     """Return the problem of a task; raise UnsuitableTaskError for tasks of another shape."""
-    check_task(task, "rover")
     facts = Facts(task)
-    sent = [f"communicated_{kind}_data" for kind in ("soil", "rock", "image")]
+    sent = [f"communicated_{kind}_data" for kind in (*_KINDS, "image")]
     wanted = goal_atoms(task, sent)
     done = {(name, *row) for name in sent for row in facts[name]}
     left = sorted(set(wanted) - done)
     samples = [(atom[0].split("_")[1], atom[1]) for atom in left if len(atom) == 2]
     images = [(atom[1], atom[2]) for atom in left if len(atom) == 3]
-    lying = {(kind, w) for kind in ("soil", "rock") for w in facts.objects(f"at_{kind}_sample")}
-    landers = facts.grouped("at_lander")
-    sites = {w: lander for lander, places in landers.items() for w in places}
+    lying = {(kind, w) for kind in _KINDS for w in facts.objects(f"at_{kind}_sample")}
+    sites = {w: lander for lander, w in facts["at_lander"]}
     contact = {x: (sites[y], y) for x, y in facts["visible"] if y in sites}
     seen_from: dict[str, frozenset[str]] = defaultdict(frozenset)
     seen_from |= {o: frozenset(ws) for o, ws in facts.grouped("visible_from").items()}
@@ -95,36 +95,21 @@ def read(task: Task) -> Problem:
 
 def _rovers(facts: Facts, samples: list[Sample], images: list[Image]) -> Iterator[Rover]:
     """Yield the rovers that have a position."""
-    places = facts.grouped("at")
-    empty, full = (set(facts.objects(name)) for name in ("empty", "full"))
-    stores: dict[str, list[str]] = defaultdict(list)
-    for store, owners in facts.grouped("store_of").items():
-        if len(owners) > 1:
-            raise facts.unsuitable(f"store '{store}' belongs to two rovers")
+    owners = facts.function(facts["store_of"], "belongs to two rovers")
+    empty, full = (facts.objects(name) for name in ("empty", "full"))
+    for store in owners:
         if store in empty and store in full:
-            raise facts.unsuitable(f"store '{store}' is both empty and full")
-        if store in empty or store in full:
-            stores[owners[0]].append(store)
-    for name, (start, *others) in places.items():
-        if others:
-            raise facts.unsuitable(f"rover '{name}' is at two waypoints")
-        kinds = {
-            kind
-            for kind in ("soil", "rock")
-            if (name,) in facts[f"equipped_for_{kind}_analysis"] and stores[name]
-        }
-        analysed = {
-            (kind, w)
-            for kind in ("soil", "rock")
-            for r, w in facts[f"have_{kind}_analysis"]
-            if r == name
-        }
+            raise facts.unsuitable(f"{store} is both empty and full")
+    for name, start in facts.function(facts["at"], "is at two waypoints").items():
+        stores = [store for store, owner in owners.items() if owner == name]
+        kinds = {k for k in _KINDS if (name,) in facts[f"equipped_for_{k}_analysis"]}
+        analysed = {(k, w) for k in _KINDS for r, w in facts[f"have_{k}_analysis"] if r == name}
         yield Rover(
             name=name,
             start=start,
-            kinds=frozenset(kinds),
-            empty=tuple(s for s in stores[name] if s in empty),
-            full=tuple(s for s in stores[name] if s in full),
+            kinds=frozenset(kinds if not {*empty, *full}.isdisjoint(stores) else ()),
+            empty=tuple(store for store in stores if store in empty),
+            full=tuple(store for store in stores if store in full),
             cameras=tuple(_cameras(facts, name)),
             samples=frozenset(samples) & analysed,
             images=frozenset(images) & {(o, m) for r, o, m in facts["have_image"] if r == name},

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from planlog.experiment.baselines.exact.rover.order_search import matching
 from planlog.experiment.baselines.exact.rover.problem import Image, Problem, Rover, Sample
@@ -37,11 +38,10 @@ class Tours:
     """The visits of each rover, beginning with its start, and its actions there."""
 
     visits: list[list[str]]
-    samples: dict[Sample, tuple[int, int]] = field(default_factory=dict)  # rover, visit
+    samplers: dict[Sample, int] = field(default_factory=dict)
     takes: dict[Image, Take] = field(default_factory=dict)
-    senders: dict[Sample | Image, int] = field(
-        default_factory=dict
-    )  # of data collected before the start
+    # Rovers that communicate data collected before the start.
+    senders: dict[Sample | Image, int] = field(default_factory=dict)
 
 
 class Impossible(Exception):
@@ -61,16 +61,13 @@ def complete(problem: Problem, hints: Hints) -> Tours:
         ready = [r for r in owners if in_contact(problem, tours.visits[r])]
         if ready:
             tours.senders[datum] = ready[0]
-        elif owners and not _can_collect(problem, datum):
-            tours.visits[owners[0]].append(_contact(problem))
+        elif owners and not hints.visits:  # otherwise the hints let another rover collect it
+            _end_in_contact(problem, tours.visits[owners[0]])
             tours.senders[datum] = owners[0]
     for sample in problem.samples:
         if sample not in tours.senders:
             _add_sample(problem, tours, sample, hints.samplers.get(sample))
     _add_images(problem, tours, hints)
-    # Added visits may have shifted those of samples.
-    for sample, (r, _) in tours.samples.items():
-        tours.samples[sample] = r, tours.visits[r].index(sample[1])
     return tours
 
 
@@ -79,20 +76,12 @@ def in_contact(problem: Problem, visits: Sequence[str]) -> bool:
     return visits[-1] in problem.contact
 
 
-def _contact(problem: Problem) -> str:
-    """Return a waypoint from which a lander is visible."""
+def _end_in_contact(problem: Problem, visits: list[str]) -> None:
+    """Append a waypoint from which a lander is visible, unless the last one is such."""
     if not problem.contact:
         raise Impossible("no lander is visible from any waypoint")
-    return min(problem.contact)
-
-
-def _can_collect(problem: Problem, datum: Sample | Image) -> bool:
-    if datum in problem.samples:
-        return datum in problem.lying and any(datum[0] in r.kinds for r in problem.rovers)
-    objective, mode = datum
-    return bool(problem.seen_from[objective]) and any(
-        mode in camera.modes and camera.targets for r in problem.rovers for camera in r.cameras
-    )
+    if not in_contact(problem, visits):
+        visits.append(min(problem.contact))
 
 
 def _add_sample(problem: Problem, tours: Tours, sample: Sample, hint: int | None) -> None:
@@ -107,7 +96,7 @@ def _add_sample(problem: Problem, tours: Tours, sample: Sample, hint: int | None
         raise Impossible(f"no rover can take the {kind} sample at {waypoint}")
     ready = [r for r in able if in_contact(problem, tours.visits[r])]
     there = [r for r in ready if waypoint in tours.visits[r]]
-    busy = [r for r, _ in tours.samples.values()]
+    busy = list(tours.samplers.values())
     if there:
         chosen = hint if hint in there else min(there, key=busy.count)
     else:
@@ -115,10 +104,9 @@ def _add_sample(problem: Problem, tours: Tours, sample: Sample, hint: int | None
         visits = tours.visits[chosen]
         if waypoint != visits[0]:
             visits.insert(1, waypoint)
-        if not in_contact(problem, visits):
-            visits.append(_contact(problem))
+        _end_in_contact(problem, visits)
     assert chosen is not None
-    tours.samples[sample] = chosen, 0
+    tours.samplers[sample] = chosen
 
 
 def _add_images(problem: Problem, tours: Tours, hints: Hints) -> None:
@@ -158,7 +146,7 @@ def _assign(
     """Return takes for as many images as these tours allow."""
     takes: dict[Image, Take] = {}
     ready = [r for r, visits in enumerate(tours) if in_contact(problem, visits)]
-    choices: dict[Image, list[tuple[int, Stretch]]] = {}
+    choices: dict[Image, list[Stretch]] = {}
     # Images for cameras that are calibrated at the start come first.
     for image in sorted(images, key=lambda image: image not in hints.firsts):
         able = [hints.firsts[image]] if image in hints.firsts else _cameras(problem)
@@ -168,11 +156,21 @@ def _assign(
         else:
             choices[image] = []
     for r in ready:
-        for image, found in options(problem, problem.rovers[r], tours[r], choices).items():
-            first = hints.firsts.get(image)
-            choices[image] += [(r, s) for s in found if first in (None, (r, s.camera))]
-    for image, (r, stretch) in matching(choices).items():
-        takes[image] = _far_take(problem, tours[r], r, image, stretch)
+        for stretch in _stretches(r, problem.rovers[r], tours[r]):
+            modes = problem.rovers[r].cameras[stretch.camera].modes
+            passed = set(tours[r][stretch.first : stretch.end])
+            for image, fitting in choices.items():
+                objective, mode = image
+                if (
+                    mode in modes
+                    and not passed.isdisjoint(problem.seen_from[objective])
+                    and hints.firsts.get(image) in (None, (r, stretch.camera))
+                ):
+                    fitting.append(stretch)
+    for image, (r, camera, first, end) in matching(choices).items():
+        seen = problem.seen_from[image[0]]
+        taken = next(t for t in range(first, end) if tours[r][t] in seen)
+        takes[image] = Take(r, camera, max(0, first - 1), taken)
     return takes
 
 
@@ -196,14 +194,6 @@ def _near_take(
     return None
 
 
-def _far_take(
-    problem: Problem, visits: Sequence[str], rover: int, image: Image, stretch: Stretch
-) -> Take:
-    seen = problem.seen_from[image[0]]
-    taken = next(t for t in range(stretch.first, stretch.end) if visits[t] in seen)
-    return Take(rover, stretch.camera, max(0, stretch.first - 1), taken)
-
-
 def _extensions(
     problem: Problem, tours: Sequence[Sequence[str]], image: Image
 ) -> Iterator[list[list[str]]]:
@@ -220,8 +210,7 @@ def _extensions(
 
     def extended(r: int, t: int, *more: str) -> list[list[str]]:
         visits = [*tours[r][:t], *more, *tours[r][t:]]
-        if not in_contact(problem, visits):
-            visits.append(_contact(problem))
+        _end_in_contact(problem, visits)
         return [visits if q == r else list(other) for q, other in enumerate(tours)]
 
     for r in able:
@@ -237,19 +226,19 @@ def _extensions(
         yield from (extended(r, len(tours[r]), c, w) for c in spots[r] for w in places[:1])
 
 
-@dataclass(frozen=True)
-class Stretch:
+class Stretch(NamedTuple):
     """Visits of a rover between two calibrations of a camera, where it can take one image.
 
     The camera is calibrated at the visit before `first`, or at the start if `first` is 0.
     """
 
+    rover: int
     camera: int
     first: int
     end: int  # excluded
 
 
-def stretches(rover: Rover, visits: Sequence[str]) -> Iterator[Stretch]:
+def _stretches(r: int, rover: Rover, visits: Sequence[str]) -> Iterator[Stretch]:
     """Yield all stretches; the first visit is the start of the rover."""
     for number, camera in enumerate(rover.cameras):
         spots = [t for t, w in enumerate(visits) if w in camera.targets]
@@ -259,18 +248,4 @@ def stretches(rover: Rover, visits: Sequence[str]) -> Iterator[Stretch]:
             begins.insert(0, 0)
         else:
             ends.pop(0)
-        yield from (Stretch(number, b, e) for b, e in zip(begins, ends, strict=True) if b < e)
-
-
-def options(
-    problem: Problem, rover: Rover, visits: Sequence[str], images: Iterable[Image]
-) -> dict[Image, list[Stretch]]:
-    """Return the stretches on which each image can be taken."""
-    found: dict[Image, list[Stretch]] = {image: [] for image in images}
-    for stretch in stretches(rover, visits):
-        modes = rover.cameras[stretch.camera].modes
-        passed = set(visits[stretch.first : stretch.end])
-        for (objective, mode), fitting in found.items():
-            if mode in modes and not passed.isdisjoint(problem.seen_from[objective]):
-                fitting.append(stretch)
-    return found
+        yield from (Stretch(r, number, b, e) for b, e in zip(begins, ends, strict=True) if b < e)

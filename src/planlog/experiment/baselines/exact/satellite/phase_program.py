@@ -11,7 +11,11 @@ first phase is of another kind, and it may have a second one.
   target of its first phase at the start, and if the last phase ends at the goal direction.
 
 Saved turns are arcs between the phases of a satellite, its start and its end. They must be part of
-one sequence of all its phases; constraints to that effect are added when violated.
+one sequence of all its phases. As in the travelling salesman problem, constraints against cycles
+and other arcs that are in no sequence are added when a solution violates them.
+
+G. Dantzig, R. Fulkerson, S. Johnson: Solution of a large-scale traveling-salesman problem. Journal
+of the Operations Research Society of America 2, 1954.
 """
 
 from __future__ import annotations
@@ -26,11 +30,8 @@ import numpy.typing as npt
 from planlog.experiment.baselines.exact.integer_program import IntegerProgram
 
 Image = tuple[str, str]  # direction, mode
-Arc = tuple[int, int]  # between two phases of a satellite
-
-# The sequence of satellite s begins with the node START - s and ends with END - s.
-_START = -1
-_END = -1_000_000
+# Between two phases of a satellite; None is its start as the first node, its end as the second.
+Arc = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -89,18 +90,14 @@ class PhaseChoice:
             left.difference_update(taken[p])
         return taken
 
-    def sequence(self, problem: Problem, satellite: int) -> list[int]:
-        """Return the chosen phases of a satellite in an order with as many arcs as possible."""
+    def chains(self, problem: Problem, satellite: int) -> list[list[int]]:
+        """Return the chosen phases of a satellite along their arcs; a cycle is a chain too."""
         phases = [p for p in self.visits if problem.phases[p].satellite == satellite]
-        after = dict(self.arcs)
-        enders = {p for p in phases if after.get(p) == end(satellite)}
-        first = after.get(start(satellite))
-        targets = set(after.values())
-        # A chain from the start comes first, a chain to the end last.
-        heads = [p for p in phases if p not in targets and p != first]
+        after = {p: q for p, q in self.arcs if p is not None}
         chains = []
         left = set(phases)
-        for head in [*([first] if first in left else []), *heads, *phases]:
+        # Phases after no other one begin chains; those that remain are on cycles.
+        for head in sorted(phases, key=set(after.values()).__contains__):
             chain = []
             node: int | None = head
             while node in left:
@@ -109,20 +106,16 @@ class PhaseChoice:
                 node = after.get(node)
             if chain:
                 chains.append(chain)
-        begins = chains[:1] if first in phases else []
-        rest = chains[len(begins) :]
-        rest.sort(key=lambda chain: chain[-1] in enders)
-        return [p for chain in begins + rest for p in chain]
+        return chains
 
-
-def start(satellite: int) -> int:
-    """Return the node before all phases of a satellite."""
-    return _START - satellite
-
-
-def end(satellite: int) -> int:
-    """Return the node after all phases of a satellite."""
-    return _END - satellite
+    def sequence(self, problem: Problem, satellite: int) -> list[int]:
+        """Return the chosen phases of a satellite in an order with as many arcs as possible."""
+        # A chain from the start comes first, a chain to the end last.
+        chains = sorted(
+            self.chains(problem, satellite),
+            key=lambda chain: ((None, chain[0]) not in self.arcs, (chain[-1], None) in self.arcs),
+        )
+        return [p for chain in chains for p in chain]
 
 
 class PhaseProgram(IntegerProgram):
@@ -179,29 +172,29 @@ class PhaseProgram(IntegerProgram):
             if phase.start:
                 # This arc makes the phase the first one, with or without saving a turn.
                 first = self.variable(-1 if phase.target == about.points else 0)
-                self._arcs[start(satellite), p] = first
+                self._arcs[None, p] = first
                 self.implies(used[p], [first])
             elif phase.target == about.points:
-                self._arcs[start(satellite), p] = self.variable(-1)
+                self._arcs[None, p] = self.variable(-1)
             for q in phases:
                 other = self.problem.phases[q]
                 if p != q and not other.start:
                     self._add_arc(p, q, other.target)
             if about.goal is not None:
-                self._add_arc(p, end(satellite), about.goal)
+                self._add_arc(p, None, about.goal)
         if about.goal is not None and about.points == about.goal:
-            stays = self.variable(-1)
-            self._arcs[start(satellite), end(satellite)] = stays
+            stays = self.variable(-1)  # no turn at all
             for p in phases:
                 self.at_most(1, [(1, stays), (1, used[p])])
         for p in phases:
-            self.implies_all([a for (i, _), a in self._arcs.items() if i == p], used[p])
-            self.implies_all([a for (_, j), a in self._arcs.items() if j == p], used[p])
-        for node in (start(satellite), end(satellite)):
-            arcs = [a for arc, a in self._arcs.items() if node in arc]
-            self.at_most(1, [(1, a) for a in arcs])
+            leaving = [(-1, a) for (i, _), a in self._arcs.items() if i == p]
+            arriving = [(-1, a) for (_, j), a in self._arcs.items() if j == p]
+            self.at_least(0, [(1, used[p]), *leaving])
+            self.at_least(0, [(1, used[p]), *arriving])
+        self.at_most(1, [(1, a) for (i, j), a in self._arcs.items() if i is None and j in phases])
+        self.at_most(1, [(1, a) for (i, j), a in self._arcs.items() if j is None and i in phases])
 
-    def _add_arc(self, p: int, after: int, direction: str) -> None:
+    def _add_arc(self, p: int, after: int | None, direction: str) -> None:
         """Add the turn saved if phase p ends in the next direction."""
         phase = self.problem.phases[p]
         if direction == phase.target:
@@ -217,7 +210,7 @@ class PhaseProgram(IntegerProgram):
             return
         self._arcs[p, after] = arc
 
-    def choice(self, values: npt.NDArray[np.int64]) -> PhaseChoice:
+    def choice(self, values: npt.NDArray[np.float64]) -> PhaseChoice:
         """Return the choice of a solution."""
         visits: dict[int, set[str]] = {
             p: set() for p, used in enumerate(self._used) if values[used]
@@ -235,7 +228,7 @@ class PhaseProgram(IntegerProgram):
         for p in choice.visits:
             satellite = self.problem.phases[p].satellite
             if self.problem.phases[p].start:
-                chosen.append(self._arcs[start(satellite), p])
+                chosen.append(self._arcs[None, p])
             if satellite in self._rests:
                 chosen.append(self._rests[satellite])
         return dict.fromkeys(chosen, 1)
@@ -243,21 +236,22 @@ class PhaseProgram(IntegerProgram):
     def forbid_broken(self, choice: PhaseChoice) -> bool:
         """Add constraints against arcs that are in no sequence; return whether there are any."""
         broken = False
-        for satellite in {self.problem.phases[p].satellite for p in choice.visits}:
-            after = {i: j for i, j in choice.arcs if i in choice.visits or i == start(satellite)}
-            phases = {p for p in choice.visits if self.problem.phases[p].satellite == satellite}
-            chain = _follow(start(satellite), after)
-            if chain[-1] == end(satellite) and len(chain) - 2 < len(phases):
-                self._forbid_short(satellite, chain[1:-1])
-                broken = True
-            for cycle in _cycles(phases - set(chain), after):
-                self._forbid_cycle(cycle)
+        for satellite in range(len(self.problem.satellites)):
+            chains = choice.chains(self.problem, satellite)
+            for chain in chains:
+                ends = {(None, chain[0]), (chain[-1], None)}
+                if (chain[-1], chain[0]) in choice.arcs:
+                    self._forbid_cycle(chain)
+                elif ends <= choice.arcs and len(chains) > 1:
+                    self._forbid_short(satellite, chain)
+                else:
+                    continue
                 broken = True
         return broken
 
     def _forbid_short(self, satellite: int, chain: list[int]) -> None:
         """Forbid a chain from start to end over these phases if another phase is used."""
-        nodes = {start(satellite), *chain, end(satellite)}
+        nodes = {None, *chain}
         inside = [(1, a) for (i, j), a in self._arcs.items() if i in nodes and j in nodes]
         for p in self._phases[satellite]:
             if p not in nodes:
@@ -269,27 +263,3 @@ class PhaseProgram(IntegerProgram):
         for p in cycle:
             others = [(-1, self._used[q]) for q in cycle if q != p]
             self.at_most(0, [*inside, *others])
-
-
-def _follow(node: int, after: dict[int, int]) -> list[int]:
-    """Return the nodes of the path from a node."""
-    chain = [node]
-    while (node := after.get(node, node)) != chain[-1]:
-        chain.append(node)
-    return chain
-
-
-def _cycles(nodes: set[int], after: dict[int, int]) -> Iterator[list[int]]:
-    """Yield the cycles among these nodes."""
-    left = set(nodes)
-    while left:
-        chain = []
-        node = min(left)
-        while node in left:
-            left.remove(node)
-            chain.append(node)
-            node = after.get(node, node)
-        if node in chain:
-            cycle = chain[chain.index(node) :]
-            if len(cycle) > 1:
-                yield cycle

@@ -13,24 +13,21 @@ from planlog.experiment.baselines.exact.satellite.phase_program import (
     Problem,
     Satellite,
 )
-from planlog.experiment.baselines.exact.task_shape import Facts, check_task, goal_atoms, ground
+from planlog.experiment.baselines.exact.task_shape import Facts, Unsolvable, goal_atoms
 from planlog.experiment.baselines.solution import Solution
 from planlog.pddl.task import Action, Task
 
 
-def solve(task: Task, *, time_limit: float | None = None) -> Solution:
+def solve(task: Task, clock: Clock) -> Solution:
     """Return the best plan found within the time limit, and a lower bound."""
-    clock = Clock(time_limit)
     problem = _read(task)
-    choice = _greedy(problem) if problem else None
-    if problem is None or choice is None:
-        return clock.unsolvable()
+    choice = _greedy(problem)
     best = clock.plan(_plan(problem, choice))
     program = PhaseProgram(problem)
     start = program.solution(choice)
     lower_bound = 0
     while clock.left > 0:
-        answer = program.solve(clock.left, start)
+        answer = program.solve(clock.left, start=start)
         lower_bound = max(lower_bound, answer.lower_bound + program.constant)
         if answer.values is None:
             break
@@ -44,16 +41,14 @@ def solve(task: Task, *, time_limit: float | None = None) -> Solution:
     return clock.solved(best, lower_bound)
 
 
-def _read(task: Task) -> Problem | None:
-    """Return the problem of a task; None if its goals contradict each other."""
-    check_task(task, "satellite")
+def _read(task: Task) -> Problem:
+    """Return the problem of a task; raise Unsolvable if its goals contradict each other."""
     facts = Facts(task)
     wanted = goal_atoms(task, ("have_image", "pointing"))
     goals: dict[str, str] = {}
     for name, first, second in wanted:
         if name == "pointing" and goals.setdefault(first, second) != second:
-            return None
-
+            raise Unsolvable
     points = facts.function(facts["pointing"], "points at two directions")
     carrier = facts.function(facts["on_board"], "is on board of two satellites")
     on = facts.function(
@@ -88,8 +83,8 @@ def _read(task: Task) -> Problem | None:
     return Problem(tuple(satellites), tuple(phases), tuple(images))
 
 
-def _greedy(problem: Problem) -> PhaseChoice | None:
-    """Choose phases that take the most remaining images; None if an image is impossible."""
+def _greedy(problem: Problem) -> PhaseChoice:
+    """Choose phases that take the most remaining images; raise Unsolvable if none can."""
     left = set(problem.images)
     everywhere = frozenset(direction for direction, _ in left)
     visits: dict[int, frozenset[str]] = {}
@@ -102,7 +97,7 @@ def _greedy(problem: Problem) -> PhaseChoice | None:
         }
         best = max(gains, key=lambda p: len(gains[p]), default=None)
         if best is None or not gains[best]:
-            return None
+            raise Unsolvable("no instrument can take the image of {} in mode {}".format(*min(left)))
         phase = problem.phases[best]
         visits[best] = frozenset(d for d, _ in gains[best]) - {phase.target}
         left -= gains[best]
@@ -128,24 +123,24 @@ def _steps(satellite: Satellite, phases: list[tuple[Phase, list[Image]]]) -> Ite
     for (phase, images), last in zip(phases, [*targets[1:], satellite.goal], strict=False):
         if not phase.start:
             if on is not None:
-                yield ground("switch_off", on, name)
-            yield ground("switch_on", phase.instrument, name)
+                yield Action("switch_off", (on, name))
+            yield Action("switch_on", (phase.instrument, name))
         on = phase.instrument
         if not phase.calibrated:
             yield from _turn(name, points, phase.target)
             points = phase.target
-            yield ground("calibrate", name, on, points)
+            yield Action("calibrate", (name, on, points))
         # The current direction first, the next target last.
         for direction in sorted({d for d, _ in images}, key=lambda d: (d != points, d == last, d)):
             yield from _turn(name, points, direction)
             points = direction
             for d, mode in images:
                 if d == direction:
-                    yield ground("take_image", name, d, on, mode)
+                    yield Action("take_image", (name, d, on, mode))
     if satellite.goal is not None:
         yield from _turn(name, points, satellite.goal)
 
 
 def _turn(satellite: str, old: str, new: str) -> Iterator[Action]:
     if new != old:
-        yield ground("turn_to", satellite, new, old)
+        yield Action("turn_to", (satellite, new, old))
