@@ -15,20 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planlog.checking import (
-    Counterexample,
-    Finding,
-    Fraction,
-    Property,
-    Reason,
-    Scope,
-    Stage,
-    Summary,
-    TaskReport,
-    Verdict,
-    check,
-    check_all,
-)
+from planlog.checking import Property, Stage, Summary, TaskReport, Verdict, check, check_all
+from planlog.checking.report import Counterexample, Finding, Fraction, Reason, Scope
 from planlog.errors import RuleError
 from planlog.pddl.task import Action, Domain, Task
 from planlog.policy.policy import Policy
@@ -219,7 +207,7 @@ def inspect(world: Graph, finding: Finding) -> Counterexample:
     if example.shortest:
         assert len(example.trace) == shortest
 
-    assert {status.text: status.holds for status in example.goals} == dict.fromkeys(
+    assert {status.goal: status.holds for status in example.goals} == dict.fromkeys(
         world.task.goals, node in world.targets
     )
     assert ends(example.derived) == world.derived(node)
@@ -409,12 +397,12 @@ def test_rules_and_choices_are_counted(world: Graph) -> None:
     permitted, going, never = report.rules
     assert (permitted.states, permitted.derivations) == (fired, number)
     assert (going.states, going.derivations) == (fired, number)
-    assert (going.text, going.line) == ("go(X, Y) :- permitted(X, Y).", 2)
+    assert (going.rule, going.line) == ("go(X, Y) :- permitted(X, Y).", 2)
     assert not permitted.derives_action and going.derives_action
     assert never in report.never_fired and (permitted in report.never_fired) == (not fired)
 
     live = {n: derived[n] for n in world.solvable}
-    assert (report.live, report.actions) == (len(live), sum(map(len, live.values())))
+    assert report.actions == sum(map(len, live.values()))
     assert report.choice == Fraction(sum(len(to) > 1 for to in live.values()), len(live))
     mixed = [n for n, to in live.items() if to & world.optimal(n) and to - world.optimal(n)]
     assert report.mixed == Fraction(len(mixed), len(live))
@@ -614,7 +602,7 @@ def test_goals_are_told_with_their_status(goal: str, expected: dict[str, bool]) 
     example = check(policy, task).findings[P1].counterexample
     assert example is not None and example.trace == ()
     assert [str(atom) for atom in example.state.atoms] == ["(on c)"]
-    assert {status.text: status.holds for status in example.goals} == expected
+    assert {status.goal: status.holds for status in example.goals} == expected
 
 
 def test_all_applicable_actions_are_a_policy_too() -> None:
@@ -676,7 +664,7 @@ def test_several_tasks_together(worlds: list[tuple[Graph, int]]) -> None:
     assert [r.states for r in rules.rules] == [
         sum(report.rules.rules[i].states for report in reports) for i in range(3)
     ]
-    assert rules.live == sum(report.rules.live for report in reports)
+    assert rules.choice == Fraction.sum(report.rules.choice for report in reports)
     assert rules.mixed is not None
     assert rules.mixed.of == sum(r.rules.mixed.of for r in reports if r.rules.mixed)
     scopes = {report.rules.scope for report in reports}

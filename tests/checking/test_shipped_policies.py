@@ -8,7 +8,8 @@ from functools import cache
 import pytest
 
 from planlog import domains
-from planlog.checking import Fraction, Property, Reason, Summary, TaskReport, Verdict, check
+from planlog.checking import Property, Summary, TaskReport, Verdict, check
+from planlog.checking.report import Fraction, Reason
 from planlog.pddl.task import Domain
 from planlog.policy.policy import Policy
 from planlog.validation import validate

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterable
 from enum import Enum
-from functools import partial
 
 from planlog.checking.counterexample import Probe
 from planlog.checking.optimality import Optimality
@@ -68,31 +67,29 @@ def check(
     def progress(stage: Stage) -> Callable[[int], None] | None:
         return None if on_progress is None else lambda done: on_progress(stage, done)
 
-    probe = Probe(limit, progress(Stage.PROBES))
+    probe = Probe(policy, task, limit, progress(Stage.PROBES))
     whole = optimality = None
     if Property.OPTIMALITY_PRESERVING in properties:
         whole = expand(task, limit=limit, on_progress=progress(Stage.WHOLE))
         derived = derive(whole, policy, on_progress=progress(Stage.DERIVING))
         optimality = Optimality(whole, derived.mask)
     if optimality is not None and optimality.space.complete:
-        reached = Reachability(optimality.space, optimality.graph)
-        counts = derived.rules
+        reached, counts = Reachability(optimality.space, optimality.graph), derived.rules
     else:
         space = expand(task, policy, limit=limit, on_progress=progress(Stage.REACHED))
-        reached = Reachability(space, space.graph)
-        counts = space.rules
+        reached, counts = Reachability(space, space.graph), space.rules
 
     findings = {
-        Property.GOAL_ACHIEVING: goal_achieving(policy, reached, probe),
-        Property.CYCLE_FREE: cycle_free(policy, reached, probe),
+        Property.GOAL_ACHIEVING: goal_achieving(reached, probe),
+        Property.CYCLE_FREE: cycle_free(reached, probe),
     }
     if optimality is not None:
-        findings[Property.OPTIMALITY_PRESERVING] = optimality_preserving(policy, optimality, probe)
+        findings[Property.OPTIMALITY_PRESERVING] = optimality_preserving(optimality, probe)
 
     undecided = {p for p in properties if findings[p].verdict is Verdict.UNDECIDED}
     walked = None
     if undecided and walks > 0:
-        search = WalkSearch(policy, task, undecided, seed=seed, probe=probe)
+        search = WalkSearch(probe, undecided, seed)
         search.run(walks, walk_steps, progress(Stage.WALKS))
         walked = search.report
         for property, found in search.found.items():
@@ -110,9 +107,7 @@ def check(
         task=task,
         findings={p: findings[p] for p in Property if p in properties},
         fond=Fond(weak, strong_cyclic, strong),
-        unsolvable=False
-        if weak is Verdict.PROVED
-        else probe.goal_distance(task, task.initial).dead_end,
+        unsolvable=weak is not Verdict.PROVED and probe.goal_distance(task.initial).dead_end,
         whole=None if whole is None else len(whole),
         whole_complete=whole is not None and whole.complete,
         solvable=int((whole.goal_distances >= 0).sum()) if whole and whole.complete else None,
@@ -145,16 +140,21 @@ def check_all(
     ['proved', 'proved']
     """
 
-    check_task = partial(
-        check, policy, properties=properties, limit=limit, walks=walks, walk_steps=walk_steps
-    )
-
     def run(task: Task, check_cancelled: CheckCancelled) -> TaskReport:
         def progress(stage: Stage, done: int) -> None:
             check_cancelled()
             if on_progress:
                 on_progress(task, stage, done)
 
-        return check_task(task, seed=seed, on_progress=progress)
+        return check(
+            policy,
+            task,
+            properties=properties,
+            limit=limit,
+            walks=walks,
+            walk_steps=walk_steps,
+            seed=seed,
+            on_progress=progress,
+        )
 
     yield from map_in_order(run, tasks, workers)

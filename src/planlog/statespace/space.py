@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +84,10 @@ class StateSpace:
     def action(self, number: int) -> Action:
         """Return a ground action by its number in `actions`."""
         return self.task.decode(*self.core.action(number))
+
+    def action_of(self, transition: SupportsIndex) -> Action:
+        """Return the action of a transition."""
+        return self.action(int(self.actions[transition]))
 
     def transitions(self, state: int) -> range:
         """Return the numbers of a state's transitions; none if the state is not expanded."""

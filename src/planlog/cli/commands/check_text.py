@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from planlog.checking import (
+from planlog.checking.report import (
     Counterexample,
     Finding,
     Fond,
@@ -102,7 +102,7 @@ def rules_block(report: RuleReport) -> str:
     if report.rules:
         lines.append(f"{'states':>10}{'derivations':>13}{'line':>6}  rule")
     for rule in report.rules:
-        lines.append(f"{rule.states:>10,}{rule.derivations:>13,}{rule.line:>6}  {rule.text}")
+        lines.append(f"{rule.states:>10,}{rule.derivations:>13,}{rule.line:>6}  {rule.rule}")
     if report.never_fired:
         places = ", ".join(str(rule.line) for rule in report.never_fired)
         noun = "rule, in line" if len(report.never_fired) == 1 else "rules, in lines"
@@ -233,7 +233,7 @@ def _steps(actions: Sequence[Action], before: int) -> list[str]:
 
 
 def _goals(example: Counterexample) -> list[str]:
-    left = [goal.text for goal in example.goals if not goal.holds]
+    left = [goal.goal for goal in example.goals if not goal.holds]
     heading = f"  goals that do not hold, {len(left):,} of {len(example.goals):,}:"
     return [heading, wrapped(left, "    ", MOST_ATOMS)] if left else [heading]
 
