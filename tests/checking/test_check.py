@@ -6,10 +6,13 @@ every choice of edges is a task with a policy.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,6 +20,14 @@ from hypothesis import strategies as st
 
 from planlog.checking import Property, Stage, Summary, TaskReport, Verdict, check, check_all
 from planlog.checking.report import Counterexample, Finding, Fraction, Reason, Scope
+from planlog.cli.commands.check_json import as_json
+from planlog.cli.commands.check_text import (
+    Checked,
+    counterexamples,
+    rules_block,
+    summary_block,
+    task_block,
+)
 from planlog.errors import RuleError
 from planlog.pddl.task import Action, Domain, Task
 from planlog.policy.policy import Policy
@@ -603,6 +614,24 @@ def test_goals_are_told_with_their_status(goal: str, expected: dict[str, bool]) 
     assert example is not None and example.trace == ()
     assert [str(atom) for atom in example.state.atoms] == ["(on c)"]
     assert {status.goal: status.holds for status in example.goals} == expected
+
+
+def test_text_and_json_are_made_without_evaluating_the_policy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So both have the same content: that of the report."""
+    world, _, _ = CASES["a missing action"]
+    reports = [check(POLICY, world.task, limit=limit) for limit in (4, 1)]
+    results = [Checked(Path("p.pddl"), report, {}) for report in reports]
+    for name in ("start", "actions", "query", "derivations", "core"):
+        monkeypatch.delattr(Policy, name)
+    blocks = [task_block(result, 4) for result in results]
+    blocks += [*counterexamples(results, Path("domain.pddl"), every=True), summary_block(results)]
+    text = "\n".join([*blocks, rules_block(Summary(tuple(reports)).rules)])
+    shown = {*RULES.splitlines(), *re.findall(r"\((?:go|at) [^()]*\)", text)}
+    assert {"(go n0 n3)", "(go n3 n2)", "(at n3)"} <= shown
+    stored = json.dumps(as_json(results))
+    assert all(part in text and part in stored for part in shown)
 
 
 def test_all_applicable_actions_are_a_policy_too() -> None:
