@@ -22,16 +22,16 @@ from hypothesis import strategies as st
 from planlog.cli import main
 from planlog.experiment.records import Family, Record, Status, read_records
 from planlog.report import FORMATS, report
-from planlog.report.document import Document, Section, write
+from planlog.report.comparison import compare
+from planlog.report.document import Cell, Document, Figure, Group, Section, Table
 from planlog.report.drawing import draw, house_style, paint
-from planlog.report.figure import Figure
 from planlog.report.figures import pli_figure
-from planlog.report.metrics import Planner, compare
-from planlog.report.naming import number, seconds
+from planlog.report.formatting import number, seconds
+from planlog.report.planners import Planner
 from planlog.report.published import published_npli
 from planlog.report.quality import quality_figure
 from planlog.report.render import html, lab, latex, markdown
-from planlog.report.table import Cell, Group, Table
+from planlog.report.sections import write
 from support.profiles import examples
 from support.results_samples import (
     GOLDEN,

@@ -18,9 +18,9 @@ from typing import Any
 
 from planlog.experiment.records import RECORDS, Family, Record, Status, read_records
 from planlog.report import report
-from planlog.report.document import write
-from planlog.report.figure import Figure
-from planlog.report.metrics import compare
+from planlog.report.comparison import compare
+from planlog.report.document import Figure
+from planlog.report.sections import write
 
 DOMAINS = {"blocksworld": 1.0, "ferry": 0.8, "rover": 0.7, "satellite": 0.6}
 NETWORKS = ((1, 8), (1, 16), (2, 8), (2, 16))

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from planlog.report.figure import Figure, Panel
+from planlog.report.document import Figure, Panel
 
 _SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",

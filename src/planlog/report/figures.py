@@ -9,16 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from planlog.experiment.records import Family
-from planlog.report.figure import NAN, Bar, Figure, Line, Panel, Part, in_columns
-from planlog.report.metrics import Comparison, Planner, TaskRuns, is_solved, length_of, pli
-from planlog.report.naming import (
-    domain_label,
-    figure_name,
-    number,
-    planner_label,
-    seconds,
-    settings_label,
-)
+from planlog.report.comparison import Comparison
+from planlog.report.document import Bar, Figure, Line, Panel, Part, in_columns
+from planlog.report.formatting import domain_label, figure_name, number, seconds
+from planlog.report.metrics import TaskRuns, is_solved, length_of, pli
+from planlog.report.planners import Planner, settings_label
 
 
 def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
@@ -47,9 +42,9 @@ def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
 def _pli_panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str) -> Panel:
     x = tuple(float(i) for i in range(1, len(tasks) + 1))
 
-    def line(label: str, value: Callable[[TaskRuns], float | None], learned: bool = False) -> Line:
-        lengths = ((task, value(task)) for task in tasks)
-        y = (NAN if v is None or not t.baseline else pli(t.baseline, v) for t, v in lengths)
+    def line(label: str, length: Callable[[TaskRuns], float | None], learned: bool = False) -> Line:
+        lengths = ((task.baseline, length(task)) for task in tasks)
+        y = (pli(b, v) if b is not None and v is not None else math.nan for b, v in lengths)
         return Line(label, x, tuple(y), learned)
 
     lines = [
@@ -58,16 +53,12 @@ def _pli_panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str)
     ]
     for planner in comparison.with_settings(settings):
         if planner.family is not Family.RULES and not planner.proves:
-            learned = planner.family is Family.LEARNED
-            lines.append(line(planner_label(planner), _mean_length(planner), learned))
-    lines = [each for each in lines if not all(map(math.isnan, each.y))]
-    near = [v for each in lines if each.learned for v in each.y] + [0.0]
-    near += [v for each in lines if each.label == "optimal" for v in each.y]
-    near = [value for value in near if not math.isnan(value)]
-    everything = [v for each in lines for v in each.y if not math.isnan(v)]
-    low, high = min(near), max([*everything, 1.0])
-    if len(near) == 1:
-        low = min(everything)
+            lines.append(line(planner.label, _mean_length(planner), planner.learned))
+    lines = [each for each in lines if _known(each)]
+    everything = [y for each in lines for y in _known(each)]
+    near = [y for each in lines if each.learned or each.label == "optimal" for y in _known(each)]
+    low = min(*near, 0.0) if near else min(everything)
+    high = max(*everything, 1.0)
     # Clip a planner far below the others, which would flatten their lines.
     low = max(min(everything), low - 0.5 * (high - low))
     margin = 0.06 * (high - low)
@@ -90,13 +81,15 @@ def _mean_length(planner: Planner) -> Callable[[TaskRuns], float | None]:
     return mean
 
 
+def _known(line: Line) -> list[float]:
+    """Return the values of a line without its gaps."""
+    return [y for y in line.y if not math.isnan(y)]
+
+
 def _within(panel: Panel, low: float, high: float) -> Panel:
     """Return the panel with a range of y, and with a note on lines that leave it."""
-    below = []
-    for line in panel.lines:
-        least = min((y for y in line.y if not math.isnan(y)), default=low)
-        if least < low:
-            below.append(f"{line.label}: down to {number(least, 0)}")
+    least = {line.label: min(_known(line)) for line in panel.lines}
+    below = [f"{label}: down to {number(y, 0)}" for label, y in least.items() if y < low]
     return replace(panel, y_range=(low, high), note="\n".join(below))
 
 
@@ -122,11 +115,7 @@ def _ticks(tasks: Sequence[TaskRuns]) -> Iterator[tuple[float, str]]:
 
 def _means(lines: Iterable[Line], text: Callable[[float], str] = number) -> str:
     """Describe lines by their means."""
-    means = []
-    for line in lines:
-        known = [y for y in line.y if not math.isnan(y)]
-        if known:
-            means.append(f"{line.label} {text(statistics.fmean(known))}")
+    means = (f"{line.label} {text(statistics.fmean(_known(line)))}" for line in lines)
     return f"means: {'; '.join(means)}."
 
 
@@ -194,5 +183,4 @@ def _time_lines(comparison: Comparison, domain: str, settings: str) -> Iterator[
             x = sorted(times)
             # Zero has no logarithm.
             y = (max(1e-4, statistics.fmean(times[objects])) for objects in x)
-            learned = planner.family is Family.LEARNED
-            yield Line(planner_label(planner), tuple(map(float, x)), tuple(y), learned)
+            yield Line(planner.label, tuple(map(float, x)), tuple(y), planner.learned)

@@ -13,9 +13,9 @@ from typing import Any
 
 from planlog.errors import PlanlogError
 from planlog.experiment.records import ResultsError, read_records
-from planlog.report.document import warnings, write
-from planlog.report.metrics import compare
+from planlog.report.comparison import compare
 from planlog.report.render import html, lab, latex, markdown
+from planlog.report.sections import warnings, write
 
 FORMATS = ("md", "tex", "png", "pdf", "html", "properties")
 DRAWN = frozenset({"png", "pdf", "html"})  # formats with figures

@@ -8,15 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from planlog.experiment.records import Record, Status
-from planlog.report.figure import NAN, Figure, Line, Panel, in_columns
-from planlog.report.metrics import Comparison
-from planlog.report.naming import (
-    domain_label,
-    figure_name,
-    number,
-    planner_label,
-    settings_label,
-)
+from planlog.report.comparison import Comparison
+from planlog.report.document import Figure, Line, Panel, in_columns
+from planlog.report.formatting import domain_label, figure_name, number
+from planlog.report.planners import settings_label
 
 
 def learning_figures(comparison: Comparison) -> Iterator[Figure]:
@@ -61,7 +56,7 @@ def _curves(comparison: Comparison, domain: str, settings: str, key: str) -> Ite
     for planner in comparison.planners:
         if planner.network is not None and planner.settings == settings:
             records = [r for r in comparison.trainings[domain] if r.planner == planner.name]
-            if line := _curve(planner_label(planner), records, key):
+            if line := _curve(planner.label, records, key):
                 yield line
 
 
@@ -70,7 +65,7 @@ _POINTS = 250  # of a curve: the resolution of a figure
 
 def _curve(label: str, records: Sequence[Record], key: str) -> Line | None:
     curves = [
-        [NAN if value is None else float(value) for value in values]
+        [math.nan if value is None else float(value) for value in values]
         for record in records
         if record.status is Status.TRAINED and (values := (record.training or {}).get(key))
     ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from planlog.experiment.records import Family
-from planlog.report.metrics import MeanStd, Planner
+from planlog.report.metrics import MeanStd
+from planlog.report.planners import Planner
 
 _DOMAINS = ("blocksworld", "ferry", "rover", "satellite")
 _ALIASES = {"blocks": "blocksworld", "rovers": "rover"}
@@ -23,7 +24,7 @@ def published_npli(planner: Planner, domain: str) -> MeanStd | None:
     """Return the NPLI that the paper reports; None if it reports none."""
     domain = _ALIASES.get(domain, domain)
     row = None
-    if planner.family is Family.LEARNED and planner.network is not None:
+    if planner.network is not None:
         row = _LRNN.get(planner.network)
     elif planner.family is Family.PLANNER and planner.name == "lama-first":
         row = _LAMA

@@ -8,16 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from planlog.experiment.records import Family, Record
-from planlog.report.figure import Figure, Line, Panel
-from planlog.report.metrics import Comparison, TaskRuns, cost_of, is_solved, quality
-from planlog.report.naming import (
-    domain_label,
-    figure_name,
-    number,
-    planner_label,
-    settings_label,
-)
+from planlog.experiment.records import Record
+from planlog.report.comparison import Comparison
+from planlog.report.document import Figure, Line, Panel
+from planlog.report.formatting import domain_label, figure_name, number
+from planlog.report.metrics import TaskRuns, cost_of, is_solved, quality
+from planlog.report.planners import settings_label
 
 _FIRST = 0.01  # seconds at which earlier plans are shown
 _POINTS = 50  # between two powers of ten
@@ -60,8 +56,7 @@ def _panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str, end
     for planner in comparison.with_settings(settings):
         done = [(task, runs) for task in tasks if (runs := task.runs.get(planner.name))]
         if done and not planner.proves:
-            learned = planner.family is Family.LEARNED
-            lines.append(_line(planner_label(planner), done, end, learned))
+            lines.append(_line(planner.label, done, end, planner.learned))
     return Panel(
         title=settings_label(settings),
         x_label="seconds",

@@ -6,9 +6,7 @@ import base64
 from collections.abc import Mapping
 from html import escape
 
-from planlog.report.document import Document, Item, Listing
-from planlog.report.figure import Figure
-from planlog.report.table import Cell, Table
+from planlog.report.document import Cell, Document, Figure, Item, Listing, Table
 
 _STYLE = """
 :root { color-scheme: light; }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from planlog.report.table import Cell, Table
+from planlog.report.document import Cell, Table
 
 # Non-ASCII characters outside of this table need an engine that reads UTF-8.
 _SIGNS = {

@@ -1,63 +1,20 @@
-"""Labels of planners, domains and settings, and numbers as text."""
+"""Numbers and names as text."""
 
 from __future__ import annotations
 
 import math
 import re
 
-from planlog.experiment.records import Family
-from planlog.report.metrics import Planner
-
 NONE = "–"
 
-_PROGRAMS = {
-    "lama-first": "LAMA, first plan",
-    "lama": "LAMA",
-    "lmcut": "A* with LM-cut",
-    "symk": "SymK",
-    "scorpion": "Scorpion",
-    "shipped": "shipped model",
-}
 
-
-def planner_label(planner: Planner) -> str:
-    """Return the label of a planner without the settings of its training."""
-    if planner.family is Family.RULES:
-        return "rules alone"
-    label = _PROGRAMS.get(planner.program, planner.name)
-    if planner.network is not None:
-        label = "LRNN L={} H={}".format(*planner.network)
-    elif planner.family is Family.SEARCH:
-        label = "rules"
-    elif planner.family is Family.EXACT:
-        label = "exact method"
-    if planner.seconds is not None:
-        return f"{label}, {planner.seconds:g} s"
-    return f"{label}, actions eliminated" if planner.eliminates else label
-
-
-def full_label(planner: Planner) -> str:
-    """Return the label of a planner with the settings of its training."""
-    return planner_label(planner) + (f", {planner.settings}" if planner.settings else "")
-
-
-def settings_label(settings: str) -> str:
-    """Return the label of training settings; empty for no settings."""
-    known = {
-        "paper": "settings of the paper",
-        "small": "from small tasks only",
-        "default": "default settings",
-    }
-    return known.get(settings, f"settings {settings}" if settings else "")
+def domain_label(domain: str) -> str:
+    return domain[:1].upper() + domain[1:]
 
 
 def figure_name(kind: str, of: str) -> str:
     """Return a file name for the figure of a domain or of settings, whatever its characters."""
     return f"{kind}-" + re.sub(r"[^\w.-]", "_", of) if of else kind
-
-
-def domain_label(domain: str) -> str:
-    return domain[:1].upper() + domain[1:]
 
 
 def number(value: float, digits: int = 1) -> str:
