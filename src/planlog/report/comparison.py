@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from planlog.experiment.records import Family, Record
 from planlog.report.metrics import Measures, TaskRuns, measure
 from planlog.report.planners import Planner, rank
+
+Key = TypeVar("Key")
 
 SPLITS = ("training", "easy", "medium", "hard")  # in the order of difficulty
 
@@ -70,33 +71,31 @@ def compare(records: Iterable[Record]) -> Comparison:
     If a planner has several records for a task and seed (with another limit, or after a file has
     changed), the last run counts.
     """
-    runs: dict[tuple[str, str, str], dict[str, list[Record]]] = {}
-    trainings: dict[str, list[Record]] = defaultdict(list)
-    by_planner: dict[str, list[Record]] = defaultdict(list)
-    rule_seeds = set()
-    everything = sorted(records, key=_order)
-    last = {(r.domain, r.split, r.task, r.planner, r.seed): r for r in everything}
-    for record in last.values():
-        by_planner[record.planner].append(record)
-        if not record.task:
-            trainings[record.domain].append(record)
-            continue
-        task = runs.setdefault((record.domain, record.split, record.task), {})
-        task.setdefault(record.planner, []).append(record)
-        if record.family is Family.RULES:
-            rule_seeds.add(record.seed)
-    tasks: dict[str, list[TaskRuns]] = defaultdict(list)
-    for (domain, split, name), of_planners in runs.items():
-        frozen = {planner: tuple(some) for planner, some in of_planners.items()}
-        tasks[domain].append(TaskRuns(domain, split, name, frozen, frozenset(rule_seeds)))
-    domains = tuple(sorted({*tasks, *trainings}))
+    ordered = sorted(records, key=_order)
+    last = {(r.domain, r.split, r.task, r.planner, r.seed): r for r in ordered}.values()
+    runs = [record for record in last if record.task]
+    rule_seeds = frozenset(run.seed for run in runs if run.family is Family.RULES)
+    tasks = [
+        TaskRuns(*place, grouped(own, lambda run: run.planner), rule_seeds)
+        for place, own in grouped(runs, lambda run: (run.domain, run.split, run.task)).items()
+    ]
+    planners = map(Planner.of, grouped(last, lambda record: record.planner).values())
+    domains = tuple(sorted({record.domain for record in last}))
     return Comparison(
         domains,
-        tuple(sorted(map(Planner.of, by_planner.values()), key=lambda planner: planner.order)),
-        {domain: tuple(tasks[domain]) for domain in domains},
-        {domain: tuple(trainings[domain]) for domain in domains},
-        len(everything) - len(last),
+        tuple(sorted(planners, key=lambda planner: planner.order)),
+        {d: tuple(task for task in tasks if task.domain == d) for d in domains},
+        {d: tuple(r for r in last if r.domain == d and not r.task) for d in domains},
+        len(ordered) - len(last),
     )
+
+
+def grouped(records: Iterable[Record], key: Callable[[Record], Key]) -> dict[Key, list[Record]]:
+    """Return the records by key, in their order."""
+    groups: dict[Key, list[Record]] = {}
+    for record in records:
+        groups.setdefault(key(record), []).append(record)
+    return groups
 
 
 def _order(record: Record) -> tuple[Any, ...]:

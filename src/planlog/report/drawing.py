@@ -6,12 +6,12 @@ import io
 import math
 import re
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
 
-import matplotlib
+import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
@@ -95,13 +95,9 @@ def draw(figure: Figure, formats: Collection[str]) -> dict[str, bytes]:
     return files
 
 
-@contextmanager
-def house_style() -> Iterator[None]:
+def house_style() -> AbstractContextManager[None]:
     """Set matplotlib's parameters for reports, and restore those of the user afterwards."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_SETTINGS)
-        yield
+    return matplotlib.style.context(["default", _SETTINGS])
 
 
 # Inches.

@@ -19,12 +19,7 @@ from planlog.report.sections import warnings, write
 
 FORMATS = ("md", "tex", "png", "pdf", "html", "properties")
 DRAWN = frozenset({"png", "pdf", "html"})  # formats with figures
-_TEX = {  # tables for LaTeX, the table of the paper first
-    "npli": "table.tex",
-    "coverage": "table-coverage.tex",
-    "satisficing": "table-satisficing.tex",
-    "agile": "table-agile.tex",
-}
+_TEX = ("npli", "coverage", "satisficing", "agile")  # tables for LaTeX
 
 
 class MissingMatplotlibError(PlanlogError):
@@ -40,12 +35,6 @@ class Report:
     warnings: tuple[str, ...]
 
 
-def report(results: Path, formats: Collection[str] = FORMATS) -> Report:
-    """Return all files of these formats. The same records give the same files."""
-    with _no_garbage_collection():
-        return _report(results, formats)
-
-
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
     """Disable the garbage collector, which would visit all records again and again."""
@@ -58,7 +47,9 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _report(results: Path, formats: Collection[str]) -> Report:
+@_no_garbage_collection()
+def report(results: Path, formats: Collection[str] = FORMATS) -> Report:
+    """Return all files of these formats. The same records give the same files."""
     if DRAWN & set(formats) and importlib.util.find_spec("matplotlib") is None:
         others = ",".join(name for name in FORMATS if name not in DRAWN)
         raise MissingMatplotlibError(
@@ -82,7 +73,8 @@ def _report(results: Path, formats: Collection[str]) -> Report:
     if "tex" in formats:
         for name, table in document.tables.items():
             if name in _TEX:
-                files[_TEX[name]] = latex.render(table).encode()
+                file = "table.tex" if name == "npli" else f"table-{name}.tex"
+                files[file] = latex.render(table).encode()
     if "html" in formats:
         svg = {name: kinds["svg"] for name, kinds in images.items()}
         files["report.html"] = html.render(document, svg).encode()

@@ -82,7 +82,7 @@ class TaskRuns:
     domain: str
     split: str
     task: str
-    runs: Mapping[str, tuple[Record, ...]]
+    runs: Mapping[str, Sequence[Record]]
     rule_seeds: frozenset[int | None]  # seeds of the rules in this experiment
 
     @cached_property

@@ -75,7 +75,7 @@ def _near_optimum(lines: Sequence[Line]) -> float:
 
 
 def _line(
-    label: str, done: Sequence[tuple[TaskRuns, tuple[Record, ...]]], end: float, learned: bool
+    label: str, done: Sequence[tuple[TaskRuns, Sequence[Record]]], end: float, learned: bool
 ) -> Line:
     """Return mean quality over time: the sum of the gains of all plans so far."""
     gains: dict[int, float] = defaultdict(float)  # by index of the point

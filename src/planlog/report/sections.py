@@ -9,7 +9,7 @@ from typing import Any
 
 from planlog.experiment.records import Record, Status
 from planlog.report import tables
-from planlog.report.comparison import Comparison
+from planlog.report.comparison import Comparison, grouped
 from planlog.report.document import Document, Item, Listing, Section, Table
 from planlog.report.figures import objects_figure, pli_figure, time_figure
 from planlog.report.formatting import domain_label, duration, plural
@@ -138,17 +138,12 @@ def _total_time(records: Sequence[Record]) -> str:
 
 
 def _machine(machine: object) -> str:
-    """Return a description of a machine; empty if nothing is known."""
-    if not isinstance(machine, dict):
-        return ""
-    parts = []
-    if isinstance(processors := machine.get("processors"), int):
-        parts.append(plural(processors, "processor"))
-    if isinstance(memory := machine.get("memory"), int | float):
-        parts.append(f"{memory / 2**30:.1f} GiB of memory")
-    if isinstance(system := machine.get("system"), str):
-        parts.append(system)
-    return ", ".join(parts)
+    """Return a description of a machine; empty if it is not known."""
+    match machine:
+        case {"processors": int(processors), "memory": int(memory), "system": str(system)}:
+            size = f"{memory / 2**30:.1f} GiB of memory"
+            return f"{plural(processors, 'processor')}, {size}, {system}"
+    return ""
 
 
 def _without_plans(comparison: Comparison) -> str | None:
@@ -177,9 +172,7 @@ def _runs(comparison: Comparison) -> Iterator[Item]:
     errors = (Status.FAILED, Status.INVALID)
     failed = [record for record in comparison.records if record.status in errors]
     if failed:
-        kinds: dict[tuple[str, str], list[Record]] = {}
-        for record in failed:
-            kinds.setdefault((record.planner, record.message), []).append(record)
+        kinds = grouped(failed, lambda record: (record.planner, record.message))
         yield f"Failed or refused: {plural(len(failed), 'run')}. What they said:"
         lines = [_message(records) for records in kinds.values()]
         others = len(lines) - _SHOWN_MESSAGES

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from planlog.experiment.records import Family, Record, Status
-from planlog.report.comparison import Comparison
+from planlog.report.comparison import Comparison, grouped
 from planlog.report.document import Cell, Group, Table
 from planlog.report.formatting import NONE, count, domain_label, megabytes, number, seconds
 from planlog.report.metrics import Exclusion, MeanMax, MeanStd, Measures
@@ -247,10 +247,9 @@ def training_table(comparison: Comparison) -> Table:
     """Return data, time and accuracy of the trainings."""
     groups = []
     for domain in comparison.domains:
-        trained: dict[str, list[Record]] = {}
-        for record in comparison.trainings[domain]:
-            if record.status is Status.TRAINED and record.training:
-                trained.setdefault(record.planner, []).append(record)
+        trainings = comparison.trainings[domain]
+        done = (r for r in trainings if r.status is Status.TRAINED and r.training)
+        trained = grouped(done, lambda record: record.planner)
         rows = tuple(
             (Cell(planner.full_label), *map(Cell, _training_texts(trained[planner.name])))
             for planner in comparison.planners
