@@ -429,7 +429,7 @@ def test_incomplete_results(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes() + records[-1].to_json()[:100].encode())
     made = report(tmp_path, TEXTS)
     assert any("not complete" in warning for warning in made.warnings)
-    assert "These results are not complete" in made.files["report.md"].decode()
+    assert "Results are not complete" in made.files["report.md"].decode()
     assert re.search(r"\| rules alone \| 9 of 12 \|", made.files["report.md"].decode())
 
 
@@ -442,7 +442,7 @@ def test_any_results_can_be_reported_on(records: list[Record]) -> None:
     comparison = compare(records)
     document = write(comparison, {"commands": [{"machine": 3}, None, {"command": 1}]})
     text = markdown.render(document, None)
-    assert "## What was run" in text and "nan" not in text
+    assert "## Summary" in text and "nan" not in text
     for table in document.tables.values():
         assert all(len(row) == len(table.header) for row in table.rows)
         latex.render(table)

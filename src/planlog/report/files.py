@@ -63,11 +63,10 @@ def report(results: Path, formats: Collection[str] = FORMATS) -> Report:
     if DRAWN & set(formats):
         from planlog.report.drawing import draw
 
-        wanted = [kind for kind in ("png", "pdf") if kind in formats]
-        wanted += ["svg"] if "html" in formats else []
-        images = {figure.name: draw(figure, wanted) for figure in document.figures}
-    for name, kinds in images.items():
-        files |= {f"{name}.{kind}": data for kind, data in kinds.items() if kind != "svg"}
+        kinds = [kind for kind in ("png", "pdf") if kind in formats]
+        drawn = [*kinds, "svg"] if "html" in formats else kinds
+        images = {figure.name: draw(figure, drawn) for figure in document.figures}
+        files |= {f"{name}.{kind}": images[name][kind] for name in images for kind in kinds}
     if "md" in formats:
         files["report.md"] = markdown.render(document, "png" if "png" in formats else None).encode()
     if "tex" in formats:
@@ -87,10 +86,8 @@ def report(results: Path, formats: Collection[str] = FORMATS) -> Report:
 def _about(results: Path) -> Mapping[str, Any]:
     """Return the content of `experiment.json`; empty if there is no such file."""
     file = results / "experiment.json"
-    if not file.exists():
-        return {}
     try:
-        about = json.loads(file.read_bytes())
+        about = json.loads(file.read_bytes()) if file.exists() else {}
     except ValueError as error:
         raise ResultsError(f"{file}: not a JSON object: {error}") from None
     if not isinstance(about, dict):

@@ -48,10 +48,6 @@ def duration(value: float) -> str:
     return f"{minutes // 60:,} h {minutes % 60} min"
 
 
-def megabytes(value: float) -> str:
-    return f"{value / 1e6:,.0f} MB"
-
-
 def plural(value: int, noun: str) -> str:
     """Format a number with its noun, as in "1 task" and "2,000 tasks"."""
     return f"{value:,} {noun}" if value == 1 else f"{value:,} {noun}s"

@@ -70,9 +70,9 @@ def seconds_to_plan(run: Record) -> float:
 class Exclusion(Enum):
     """Reason why NPLI is not defined on a task."""
 
-    UNKNOWN_OPTIMUM = "optimum not known"
+    UNKNOWN_OPTIMUM = "optimum unknown"
     UNSOLVED_BY_RULES = "not solved by the rules with every seed"
-    OPTIMAL_RULES = "the rules are optimal already"  # on average: nothing can be improved
+    OPTIMAL_RULES = "rules already optimal"  # on average: nothing can be improved
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,11 @@ class TaskRuns:
         if {run.seed for run in rules} != self.rule_seeds or not all(map(is_solved, rules)):
             return None
         return statistics.fmean(map(length_of, rules)) if rules else None
+
+    def mean_length(self, planner: str) -> float | None:
+        """Return the mean plan length of a planner over the runs that found a plan."""
+        lengths = [length_of(run) for run in self.runs.get(planner, ()) if is_solved(run)]
+        return statistics.fmean(lengths) if lengths else None
 
     @cached_property
     def best(self) -> float | None:
@@ -148,31 +153,21 @@ class TaskRuns:
         return None if improvable else Exclusion.OPTIMAL_RULES
 
 
-class MeanStd(NamedTuple):
-    """Mean and population standard deviation."""
+class Statistics(NamedTuple):
+    """Mean, population standard deviation and maximum."""
 
     mean: float
     std: float
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> MeanStd | None:
-        """Return mean and standard deviation of values; None if there are none."""
-        if not values:
-            return None
-        mean = statistics.fmean(values)
-        return cls(mean, math.sqrt(statistics.fmean((value - mean) ** 2 for value in values)))
-
-
-class MeanMax(NamedTuple):
-    """Mean and maximum."""
-
-    mean: float
     max: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> MeanMax | None:
-        """Return mean and maximum of values; None if there are none."""
-        return cls(statistics.fmean(values), max(values)) if values else None
+    def of(cls, values: Sequence[float]) -> Statistics | None:
+        """Return the statistics of values; None if there are none."""
+        if not values:
+            return None
+        mean = statistics.fmean(values)
+        variance = statistics.fmean((value - mean) ** 2 for value in values)
+        return cls(mean, math.sqrt(variance), max(values))
 
 
 @dataclass(frozen=True)
@@ -185,12 +180,12 @@ class Measures:
     coverage: float  # solved tasks
     quality: float  # IPC satisficing score: sum of C*/C
     agility: float  # IPC agile score
-    npli: MeanStd | None  # over all pairs of task and seed with a plan, without excluded tasks
+    npli: Statistics | None  # over all pairs of task and seed with a plan, without excluded tasks
     npli_unsolved: int  # such pairs without a plan
     longer: int  # tasks on which the mean length exceeds that of the rules
     compared: int  # tasks that planner and rules solve with every seed
-    seconds: MeanMax | None  # of runs with a plan
-    memory: MeanMax | None  # peak of runs with a plan, in bytes
+    seconds: Statistics | None  # of runs with a plan
+    memory: Statistics | None  # peak of runs with a plan, in bytes
 
 
 def measure(tasks: Collection[TaskRuns], planner: str, seeds: int = 1) -> Measures:
@@ -222,10 +217,10 @@ def measure(tasks: Collection[TaskRuns], planner: str, seeds: int = 1) -> Measur
         coverage=coverage,
         quality=qualities,
         agility=agilities,
-        npli=MeanStd.of(scores),
+        npli=Statistics.of(scores),
         npli_unsolved=unsolved,
         longer=longer,
         compared=compared,
-        seconds=MeanMax.of([run.seconds for run in solved]),
-        memory=MeanMax.of([run.memory for run in solved if run.memory]),
+        seconds=Statistics.of([run.seconds for run in solved]),
+        memory=Statistics.of([run.memory for run in solved if run.memory]),
     )

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from planlog.experiment.records import Record, Status
+from planlog.experiment.records import Family, Record, Status
 from planlog.report import tables
 from planlog.report.comparison import Comparison, grouped
 from planlog.report.document import Document, Item, Listing, Section, Table
@@ -36,35 +36,33 @@ def _sections(
     comparison: Comparison, about: Mapping[str, Any]
 ) -> Iterator[tuple[str, Iterable[Item | None]]]:
     """Yield titles and items; an item may be None if there is nothing to show."""
-    domains = comparison.domains
-    yield "What was run", _summary(comparison, about)
+    domains, planners = comparison.domains, comparison.planners
+    yield "Summary", _summary(comparison, about)
     if any(comparison.tasks.values()):
+        others = [p for p in planners if not p.proves and p.family is not Family.RULES]
         yield (
             "Plan length",
             [
                 tables.npli_table(comparison),
-                tables.eligibility_table(comparison),
+                tables.exclusions_table(comparison),
                 _without_plans(comparison),
-                tables.longer_table(comparison),
+                tables.text_table(comparison, "longer", others),
                 *(pli_figure(comparison, domain) for domain in domains),
             ],
         )
+        scores = [tables.score_table(comparison, s) for s in ("coverage", "satisficing", "agile")]
         quality = (quality_figure(comparison, domain) for domain in domains)
-        yield "Coverage and scores", [*tables.score_tables(comparison), *quality]
-        yield "Time and memory", [*tables.usage_tables(comparison), time_figure(comparison)]
+        yield "Coverage and scores", [*scores, *quality]
+        usage = [tables.text_table(comparison, name, planners) for name in ("time", "memory")]
+        yield "Time and memory", [*usage, time_figure(comparison)]
     if any(comparison.trainings.values()):
         fast, slow = TRAINING_SECONDS
-        yield (
-            "Training",
-            [
-                tables.training_table(comparison),
-                f"The trainings of the paper took from {fast:,} to {slow:,} seconds.",
-                *learning_figures(comparison),
-            ],
-        )
-    yield "Sizes of the tasks", [objects_figure(comparison)]
+        paper = f"Training took {fast:,} to {slow:,} seconds in the paper."
+        training = tables.training_table(comparison)
+        yield "Training", [training, paper, *learning_figures(comparison)]
+    yield "Task sizes", [objects_figure(comparison)]
     yield "All runs", _runs(comparison)
-    yield "How the numbers are made", _DEFINITIONS
+    yield "Definitions", _DEFINITIONS
 
 
 _SHOWN_CONTRADICTIONS = 3
@@ -73,28 +71,28 @@ _SHOWN_CONTRADICTIONS = 3
 def warnings(comparison: Comparison) -> Iterator[str]:
     """Yield facts that change how to read the numbers."""
     if empty := [domain for domain in comparison.domains if not comparison.tasks[domain]]:
-        yield f"Nothing has been run yet in {', '.join(map(domain_label, empty))}."
+        yield f"No runs yet in {', '.join(map(domain_label, empty))}."
     if missing := comparison.incomplete:
         yield (
-            "These results are not complete: not yet run on every task are "
-            f"{len(missing)} of {plural(len(comparison.planners), 'planner')} (see the table of "
-            "all runs). Sums and means are of what is there."
+            f"Results are not complete: {len(missing)} of "
+            f"{plural(len(comparison.planners), 'planner')} have not run on every task (see the "
+            "table of runs). Sums and means cover the runs so far."
         )
     if comparison.replaced:
         yield (
-            f"{plural(comparison.replaced, 'record')} left out: the same was run again later, with "
-            "other limits or other files."
+            f"{plural(comparison.replaced, 'record')} left out: a later run with other limits or "
+            "files replaces each of them."
         )
     if wrong := comparison.contradictions:
-        places = ", ".join(
-            f"{t.domain} {t.split} {t.task} (a plan of cost {t.best:g}, but {t.bound:g} proved)"
+        places = [
+            f"{t.domain} {t.split} {t.task} (plan of cost {t.best:g}, proved bound {t.bound:g})"
             for t in wrong[:_SHOWN_CONTRADICTIONS]
-        )
-        others = len(wrong) - _SHOWN_CONTRADICTIONS
+        ]
+        others = len(wrong) - len(places)
         yield (
-            "Contradictions: plans are better than what was said to be proved optimal, so the "
-            f"optimum of {plural(len(wrong), 'task')} counts as unknown: {places}"
-            f"{f' and {others:,} more' if others > 0 else ''}."
+            "Contradictions: plans cost less than a proved lower bound. The optimum of "
+            f"{plural(len(wrong), 'task')} counts as unknown: {', '.join(places)}"
+            f"{f' and {others:,} more' if others else ''}."
         )
 
 
@@ -106,7 +104,7 @@ def _summary(comparison: Comparison, about: Mapping[str, Any]) -> Iterator[Item]
         f"{plural(runs, 'run')} of {plural(len(comparison.planners), 'planner')} on "
         f"{plural(tasks, 'task')} of {plural(len(comparison.domains), 'domain')} "
         f"({', '.join(map(domain_label, comparison.domains))}), and "
-        f"{plural(trainings, 'training')}."
+        f"{plural(trainings, 'training run')}."
     )
     yield from warnings(comparison)
     yield _total_time(list(comparison.records))
@@ -124,7 +122,7 @@ def _summary(comparison: Comparison, about: Mapping[str, Any]) -> Iterator[Item]
 
 def _total_time(records: Sequence[Record]) -> str:
     """Return the total run time, and the time between the first start and the last end."""
-    text = f"Together they took {duration(sum(record.seconds for record in records))}"
+    text = f"Total run time: {duration(sum(record.seconds for record in records))}"
     starts, ends = [], []
     for record in records:
         with suppress(ValueError):  # a missing or foreign time stamp
@@ -133,8 +131,7 @@ def _total_time(records: Sequence[Record]) -> str:
             ends.append(start + record.seconds)
     if not starts:
         return f"{text}."
-    passed = duration(max(ends) - min(starts))
-    return f"{text}; from the first start to the last end {passed} passed."
+    return f"{text}; from the first start to the last end: {duration(max(ends) - min(starts))}."
 
 
 def _machine(machine: object) -> str:
@@ -155,29 +152,23 @@ def _without_plans(comparison: Comparison) -> str | None:
         if (missing := comparison.measures[planner.name, domain].npli_unsolved)
         and not planner.proves
     ]
-    if not parts:
-        return None
-    return (
-        "Runs without a plan have no NPLI and are not in the means, on tasks that are otherwise "
-        f"used: {'; '.join(parts)}."
-    )
+    return f"Means exclude runs without a plan: {'; '.join(parts)}." if parts else None
 
 
 _SHOWN_MESSAGES = 20
 
 
 def _runs(comparison: Comparison) -> Iterator[Item]:
-    yield tables.runs_table(comparison)
+    yield tables.text_table(comparison, "runs", comparison.planners)
     yield tables.outcomes_table(comparison)
     errors = (Status.FAILED, Status.INVALID)
-    failed = [record for record in comparison.records if record.status in errors]
-    if failed:
+    if failed := [record for record in comparison.records if record.status in errors]:
+        yield f"{plural(len(failed), 'run')} failed or returned an invalid plan. Messages:"
         kinds = grouped(failed, lambda record: (record.planner, record.message))
-        yield f"Failed or refused: {plural(len(failed), 'run')}. What they said:"
         lines = [_message(records) for records in kinds.values()]
-        others = len(lines) - _SHOWN_MESSAGES
-        more = [f"… and {others:,} more"] if others > 0 else []
-        yield Listing((*lines[:_SHOWN_MESSAGES], *more))
+        if len(lines) > _SHOWN_MESSAGES:
+            lines[_SHOWN_MESSAGES:] = [f"… and {len(lines) - _SHOWN_MESSAGES:,} more"]
+        yield Listing(tuple(lines))
 
 
 def _message(records: Sequence[Record]) -> str:
@@ -191,15 +182,15 @@ def _message(records: Sequence[Record]) -> str:
 
 
 _DEFINITIONS = (
-    "PLI is 100 · (⟨BK⟩ − x) / ⟨BK⟩ for a plan of x actions, where ⟨BK⟩ is the mean number of "
-    "actions in the plans that the rules alone find for the task, over their seeds. NPLI is PLI "
-    "divided by the PLI of an optimal plan, times 100: 0 for the mean of the rules, 100 for an "
-    "optimal plan, never more, and without a limit below.",
+    "The plan-length improvement of a plan of x actions is PLI = 100 · (⟨BK⟩ − x) / ⟨BK⟩, where "
+    "⟨BK⟩ is the mean length of the plans that the rules alone find for the task, over their "
+    "seeds. NPLI is 100 times PLI divided by the PLI of an optimal plan: 0 for the mean of the "
+    "rules, 100 for an optimal plan, which is the maximum, and unbounded below.",
     "The optimum of a task is known if a planner or an exact method has proved its plan optimal, "
-    "or if the least cost of a plan equals the greatest lower bound that was proved. Where the "
-    "actions of a task do not all cost 1, the shortest length is not known from that.",
-    "NPLI is taken over all pairs of task and seed, where the optimum is known, the rules have "
-    "found a plan with every seed, and their mean is not optimal already. Runs without a plan "
-    "are left out of it; coverage and scores count them. Standard deviations are those of "
-    "the values themselves (divided by n, not by n − 1).",
+    "or if the lowest cost of a plan equals the highest proved lower bound. If actions have other "
+    "costs than 1, the optimal length counts as unknown.",
+    "The mean NPLI covers all pairs of task and seed with a plan, on tasks whose optimum is known, "
+    "which the rules solve with every seed, and on which their mean is not optimal already. "
+    "Coverage and scores count runs without a plan, too. Standard deviations are population "
+    "standard deviations.",
 )

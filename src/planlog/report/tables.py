@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from planlog.experiment.records import Family, Record, Status
+from planlog.experiment.records import Record, Status
 from planlog.report.comparison import Comparison, grouped
 from planlog.report.document import Cell, Group, Table
-from planlog.report.formatting import NONE, count, domain_label, megabytes, number, seconds
-from planlog.report.metrics import Exclusion, MeanMax, MeanStd, Measures
+from planlog.report.formatting import NONE, count, domain_label, number, seconds
+from planlog.report.metrics import Exclusion, Measures, Statistics
 from planlog.report.planners import Planner, settings_label
 from planlog.report.published import published_npli
 
@@ -33,22 +33,45 @@ def _groups(
     return tuple(Group(title, tuple(some)) for title, some in rows.items() if some)
 
 
-def _domain_table(
-    comparison: Comparison,
-    name: str,
-    title: str,
-    caption: str,
-    text: Callable[[Measures], str],
-    planners: Iterable[Planner] | None = None,
-) -> Table:
-    """Return a table with a row for each planner and a column for each domain."""
+def _mean_and_max(found: Statistics | None, text: Callable[[float], str]) -> str:
+    return f"{text(found.mean)} / {text(found.max)}" if found else NONE
+
+
+# Tables of texts: title, caption, and the text for a planner in a domain.
+_TEXTS: dict[str, tuple[str, str, Callable[[Measures], str]]] = {
+    "longer": (
+        "Plans longer than those of the rules",
+        "Tasks on which the mean plan is longer than that of the rules alone, of the tasks that "
+        "both solve with every seed.",
+        lambda m: f"{m.longer} of {m.compared}" if m.compared else NONE,
+    ),
+    "time": (
+        "Time",
+        "Wall-clock time of the runs that found a plan: mean / maximum.",
+        lambda m: _mean_and_max(m.seconds, seconds),
+    ),
+    "memory": (
+        "Memory",
+        "Peak memory of the runs that found a plan: mean / maximum.",
+        lambda m: _mean_and_max(m.memory, lambda value: f"{value / 1e6:,.0f} MB"),
+    ),
+    "runs": (
+        "Runs",
+        "Number of runs, and the expected number if runs of some task or seed are missing.",
+        lambda m: f"{m.runs:,} of {m.expected:,}" if m.runs < m.expected else f"{m.runs:,}",
+    ),
+}
+
+
+def text_table(comparison: Comparison, name: str, planners: Iterable[Planner]) -> Table:
+    """Return a table of texts with a row for each planner and a column for each domain."""
+    title, caption, text = _TEXTS[name]
 
     def cells(planner: Planner) -> list[Cell]:
         return [Cell(text(comparison.measures[planner.name, d])) for d in comparison.domains]
 
     header = ("Planner", *map(domain_label, comparison.domains))
-    groups = _groups(comparison.planners if planners is None else planners, cells)
-    return Table(name, title, caption, header, groups)
+    return Table(name, title, caption, header, _groups(planners, cells))
 
 
 def _ranking(
@@ -81,89 +104,83 @@ def npli_table(comparison: Comparison) -> Table:
     planners = [planner for planner in comparison.planners if not planner.proves]
     header = ["Planner"]
     references = set()
-    columns: list[list[MeanStd | None]] = []
+    columns = []
     for domain in comparison.domains:
         header.append(domain_label(domain))
-        columns.append([comparison.measures[p.name, domain].npli for p in planners])
+        found = (comparison.measures[p.name, domain].npli for p in planners)
+        columns.append([npli and (npli.mean, npli.std) for npli in found])
         published = [published_npli(p, domain) for p in planners]
         if any(published):
             references.add(len(header))
             header.append("paper")
             columns.append(published)
     values = {
-        planner.name: [found and (found.mean, number(found.std)) for found in row]
+        planner.name: [pair and (pair[0], number(pair[1])) for pair in row]
         for planner, row in zip(planners, zip(*columns, strict=True), strict=True)
     }
     return Table(
         "npli",
         "Normalised plan-length improvement (NPLI)",
-        "0 is the mean length of the plans of the rules alone, 100 the optimum. Mean ± standard "
-        "deviation over all tasks with a known optimum and all seeds; the best mean of each domain "
-        "is bold. Beside it, what the paper reports for its own tasks and training.",
+        "0 is the mean plan length of the rules alone, 100 the optimum. Mean ± standard deviation "
+        "over all tasks with a known optimum and all seeds; the best mean of each domain is bold. "
+        'The "paper" columns hold the results of the paper on its own tasks.',
         tuple(header),
         _ranking(planners, values, number, references),
         frozenset(references),
     )
 
 
-def eligibility_table(comparison: Comparison) -> Table:
+def exclusions_table(comparison: Comparison) -> Table:
     """Return the numbers of tasks with and without an NPLI."""
     domains = comparison.domains
     found = [Counter(task.exclusion for task in comparison.tasks[domain]) for domain in domains]
     rows = {
         "tasks": [reasons.total() for reasons in found],
-        **{f"left out: {e.value}": [reasons[e] for reasons in found] for e in Exclusion},
-        "used": [reasons[None] for reasons in found],
+        **{f"excluded: {e.value}": [reasons[e] for reasons in found] for e in Exclusion},
+        "included": [reasons[None] for reasons in found],
     }
     return Table(
-        "grounds",
-        "Tasks that NPLI is taken over",
-        "For each task that is left out, the first reason counts.",
+        "exclusions",
+        "Tasks with an NPLI",
+        "A task is excluded for the first reason that applies.",
         ("", *map(domain_label, domains)),
         (Group("", tuple((Cell(text), *map(Cell, map(str, row))) for text, row in rows.items())),),
     )
 
 
-def score_tables(comparison: Comparison) -> tuple[Table, ...]:
-    """Return coverage, the IPC satisficing score and the IPC agile score."""
-    return (
-        _score_table(
-            comparison,
-            "coverage",
-            "Coverage",
-            "Tasks solved (of the number in brackets); a mean over the seeds.",
-            lambda measures: measures.coverage,
-            count,
-        ),
-        _score_table(
-            comparison,
-            "satisficing",
-            "IPC satisficing score",
-            "The sum of C*/C over the tasks, where C is the cost of the plan and C* the optimum, "
-            "or else the least cost of all plans here; 0 for a task without a plan. A mean over "
-            "the seeds.",
-            lambda measures: measures.quality,
-        ),
-        _score_table(
-            comparison,
-            "agile",
-            "IPC agile score",
-            "For each task 1 if the first plan was there within a second, then "
-            "1 − log T / log 1800 after T seconds; 0 without a plan. A mean over the seeds.",
-            lambda measures: measures.agility,
-        ),
-    )
+def _hundredths(value: float) -> str:
+    return number(value, 2)
 
 
-def _score_table(
-    comparison: Comparison,
-    name: str,
-    title: str,
-    caption: str,
-    score: Callable[[Measures], float],
-    text: Callable[[float], str] = lambda value: number(value, 2),
-) -> Table:
-    """Return a table with the sum over all domains."""
+# Tables of scores: title, caption, score of a planner in a domain, and its text.
+_SCORES: dict[str, tuple[str, str, Callable[[Measures], float], Callable[[float], str]]] = {
+    "coverage": (
+        "Coverage",
+        "Solved tasks, out of the number in brackets; mean over the seeds.",
+        lambda measures: measures.coverage,
+        count,
+    ),
+    "satisficing": (
+        "IPC satisficing score",
+        "Sum of C*/C over the tasks, where C is the cost of the plan and C* the optimum or, if it "
+        "is unknown, the lowest cost of all plans; 0 for a task without a plan. Mean over the "
+        "seeds.",
+        lambda measures: measures.quality,
+        _hundredths,
+    ),
+    "agile": (
+        "IPC agile score",
+        "Sum over the tasks: 1 if the first plan is found within a second, 1 − log T / log 1800 "
+        "after T seconds, 0 without a plan. Mean over the seeds.",
+        lambda measures: measures.agility,
+        _hundredths,
+    ),
+}
+
+
+def score_table(comparison: Comparison, name: str) -> Table:
+    """Return a table of scores with a column for each domain and one for their sum."""
+    title, caption, score, text = _SCORES[name]
     values = {}
     for planner in comparison.planners:
         measures = [comparison.measures[planner.name, domain] for domain in comparison.domains]
@@ -173,55 +190,6 @@ def _score_table(
     names = (f"{domain_label(domain)} ({number})" for domain, number in tasks.items())
     header = ("Planner", *names, f"Sum ({sum(tasks.values())})")
     return Table(name, title, caption, header, _ranking(comparison.planners, values, text))
-
-
-def longer_table(comparison: Comparison) -> Table:
-    """Return how often plans are longer than those of the rules alone."""
-    return _domain_table(
-        comparison,
-        "longer",
-        "Longer plans than by the rules alone",
-        "Tasks whose plans are on average longer than those of the rules alone, of the tasks that "
-        "both solve with every seed.",
-        lambda m: f"{m.longer} of {m.compared}" if m.compared else NONE,
-        [p for p in comparison.planners if not p.proves and p.family is not Family.RULES],
-    )
-
-
-def usage_tables(comparison: Comparison) -> tuple[Table, Table]:
-    """Return the tables of time and memory."""
-
-    def both(found: MeanMax | None, text: Callable[[float], str]) -> str:
-        return f"{text(found.mean)} / {text(found.max)}" if found else NONE
-
-    return (
-        _domain_table(
-            comparison,
-            "time",
-            "Time",
-            "Of the runs that found a plan, from start to end: mean / longest.",
-            lambda measures: both(measures.seconds, seconds),
-        ),
-        _domain_table(
-            comparison,
-            "memory",
-            "Memory",
-            "Most memory held at once by the runs that found a plan: mean / most.",
-            lambda measures: both(measures.memory, megabytes),
-        ),
-    )
-
-
-def runs_table(comparison: Comparison) -> Table:
-    """Return the numbers of runs; those of an unfinished experiment with the expected number."""
-    return _domain_table(
-        comparison,
-        "runs",
-        "Runs",
-        "Runs in these results; of how many, where a planner has not been run on every task with "
-        "every seed that the results speak of.",
-        lambda m: f"{m.runs:,} of {m.expected:,}" if m.runs < m.expected else f"{m.runs:,}",
-    )
 
 
 def outcomes_table(comparison: Comparison) -> Table:
@@ -235,9 +203,10 @@ def outcomes_table(comparison: Comparison) -> Table:
         return [Cell(f"{total[status]:,}" if total[status] else NONE) for status in statuses]
 
     return Table(
-        "endings",
-        "How the runs ended",
-        "Plans that our validator refuses are invalid; failed runs did not do their work.",
+        "outcomes",
+        "Outcomes",
+        "Number of runs by outcome. The validator rejects invalid plans; failed runs ended with an "
+        "error.",
         ("Planner", *(status.value for status in statuses)),
         _groups(comparison.planners, cells),
     )
@@ -259,8 +228,8 @@ def training_table(comparison: Comparison) -> Table:
             groups.append(Group(domain_label(domain), rows))
     return Table(
         "training",
-        "Trainings",
-        "Of the seeds, the least and the greatest value.",
+        "Training runs",
+        "Minimum and maximum over the seeds.",
         ("Model", "seeds", "tasks", "labelled states", "data", "training", "best accuracy", "F1"),
         tuple(groups),
     )
