@@ -18,7 +18,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planlog.checking import Property, Stage, Summary, TaskReport, Verdict, check, check_all
+from planlog.checking import (
+    CheckSettings,
+    Property,
+    Stage,
+    Summary,
+    TaskReport,
+    Verdict,
+    check,
+    check_all,
+)
 from planlog.checking.report import Counterexample, Finding, Fraction, Reason, Scope
 from planlog.cli.commands.check_json import as_json
 from planlog.cli.commands.check_text import (
@@ -344,7 +353,7 @@ def test_a_way_outside_of_what_was_explored_may_be_shorter() -> None:
     edges = [*((0, i) for i in range(1, 7)), *((i, i + 1) for i in range(1, 5))]
     edges += [(0, 7), (5, 7), (6, 8), (8, 5), (8, 9)]
     world = graph(edges, {7}, forbidden=[(0, 2), (0, 3), (0, 4), (0, 5), (5, 7)])
-    finding = check(POLICY, world.task, limit=9, walks=0).findings[P3]
+    finding = check(POLICY, world.task, CheckSettings(limit=9, walks=0)).findings[P3]
     assert finding.scope is Scope.PART_OF_WHOLE
     example = inspect(world, finding)
     assert example.trace == go(0, 1, 2, 3, 4, 5) and not example.shortest
@@ -434,7 +443,7 @@ def test_derivations_of_static_rules_count_once() -> None:
 @given(graphs())
 def test_the_policys_own_states_tell_the_same_about_it(world: Graph) -> None:
     """Where the whole space is not asked for."""
-    report = check(POLICY, world.task, properties=(P1, P2))
+    report = check(POLICY, world.task, CheckSettings(properties=(P1, P2)))
     assert report.whole is None and set(report.findings) == {P1, P2}
     assert report.reached == len(world.reached) and report.reached_complete
     assert report.unsolvable == (world.distance(0) == FAR)
@@ -457,7 +466,9 @@ def test_the_policys_own_states_tell_the_same_about_it(world: Graph) -> None:
 def test_what_is_said_within_a_limit_is_true(
     world: Graph, limit: int, walks: int, seed: int
 ) -> None:
-    report = check(POLICY, world.task, limit=limit, walks=walks, walk_steps=15, seed=seed)
+    report = check(
+        POLICY, world.task, CheckSettings(limit=limit, walks=walks, walk_steps=15, seed=seed)
+    )
     for property, finding in report.findings.items():
         failing = world.failing[property]
         assert finding.verdict in (UNDECIDED, as_verdict(not failing))
@@ -486,7 +497,8 @@ def test_what_is_said_within_a_limit_is_true(
 def test_the_seed_decides_all_about_walks(world: Graph, limit: int, seed: int) -> None:
     task = world.task
     first, second = (
-        check(POLICY, task, limit=limit, walks=3, walk_steps=10, seed=seed) for _ in range(2)
+        check(POLICY, task, CheckSettings(limit=limit, walks=3, walk_steps=10, seed=seed))
+        for _ in range(2)
     )
     assert first == second
 
@@ -501,7 +513,7 @@ def row(*more: Edge, forbidden: Iterable[Edge] = ()) -> Graph:
 
 
 def test_walks_that_find_nothing_leave_it_undecided() -> None:
-    report = check(POLICY, row().task, limit=20, walks=7)
+    report = check(POLICY, row().task, CheckSettings(limit=20, walks=7))
     assert verdicts(report) == (UNDECIDED, UNDECIDED, UNDECIDED)
     assert {finding.scope for finding in report.findings.values()} == {
         Scope.PART_OF_WHOLE,
@@ -518,7 +530,7 @@ def test_walks_that_find_nothing_leave_it_undecided() -> None:
 
 
 def test_walks_may_be_left_out() -> None:
-    report = check(POLICY, row().task, limit=20, walks=0)
+    report = check(POLICY, row().task, CheckSettings(limit=20, walks=0))
     assert report.walks is None
     assert report.fond.weak is UNDECIDED
     assert report.unsolvable is None
@@ -526,7 +538,7 @@ def test_walks_may_be_left_out() -> None:
 
 def test_walks_find_a_state_without_an_action() -> None:
     world = row((100, LONG + 1))
-    finding = check(POLICY, world.task, limit=20).findings[P1]
+    finding = check(POLICY, world.task, CheckSettings(limit=20)).findings[P1]
     example = inspect(world, finding)
     assert (finding.scope, finding.failing) == (Scope.WALKS, None)
     assert (example.reason, example.dead_end) == (Reason.NO_ACTION, True)
@@ -536,7 +548,7 @@ def test_walks_find_a_state_without_an_action() -> None:
 def test_walks_find_where_a_trap_begins() -> None:
     world = row(*((i, i + 1) for i in range(LONG + 1, LONG + 5)), (LONG + 5, LONG + 2))
     world = graph([*world.edges, (100, LONG + 1)], {LONG})
-    report = check(POLICY, world.task, limit=20, properties=(P1,))
+    report = check(POLICY, world.task, CheckSettings(limit=20, properties=(P1,)))
     example = inspect(world, report.findings[P1])
     assert node_of(example) == LONG + 1
     assert (example.reason, example.ending) == (Reason.TRAP, None)
@@ -545,21 +557,23 @@ def test_walks_find_where_a_trap_begins() -> None:
 
 def test_walks_find_cycles_and_cut_loops_out_of_traces() -> None:
     world = row((60, 50), (100, 95))
-    finding = check(POLICY, world.task, limit=20, properties=(P2,)).findings[P2]
+    finding = check(POLICY, world.task, CheckSettings(limit=20, properties=(P2,))).findings[P2]
     example = inspect(world, finding)
     assert (len(example.trace), len(example.cycle)) in {(50, 11), (95, 6)}
     # These cycles can be left, so they are no traps.
-    assert check(POLICY, world.task, limit=20, properties=(P1,)).verdict is UNDECIDED
+    assert check(POLICY, world.task, CheckSettings(limit=20, properties=(P1,))).verdict is UNDECIDED
 
     world = row((60, 50), (100, 95), (140, LONG + 1))
-    example = inspect(world, check(POLICY, world.task, limit=20, properties=(P1,)).findings[P1])
+    example = inspect(
+        world, check(POLICY, world.task, CheckSettings(limit=20, properties=(P1,))).findings[P1]
+    )
     assert len(example.trace) == 141
 
 
 def test_walks_find_lost_optima_near_the_goal() -> None:
     shortcut = (LONG - 8, LONG - 5)
     world = row(shortcut, forbidden=[shortcut])
-    finding = check(POLICY, world.task, limit=20).findings[P3]
+    finding = check(POLICY, world.task, CheckSettings(limit=20)).findings[P3]
     example = inspect(world, finding)
     assert (example.distance, example.optimal) == (6, go(*shortcut))
     assert len(example.trace) == LONG - 8
@@ -568,7 +582,7 @@ def test_walks_find_lost_optima_near_the_goal() -> None:
 def test_costs_of_long_traces() -> None:
     world = row((100, LONG + 1))
     world = Graph(world.nodes, world.edges, world.allowed, world.targets, priced=True)
-    example = inspect(world, check(POLICY, world.task, limit=20).findings[P1])
+    example = inspect(world, check(POLICY, world.task, CheckSettings(limit=20)).findings[P1])
     assert str(example.plan).splitlines()[-1].endswith("(general cost)")
 
 
@@ -621,7 +635,7 @@ def test_text_and_json_are_made_without_evaluating_the_policy(
 ) -> None:
     """So both have the same content: that of the report."""
     world, _, _ = CASES["a missing action"]
-    reports = [check(POLICY, world.task, limit=limit) for limit in (4, 1)]
+    reports = [check(POLICY, world.task, CheckSettings(limit=limit)) for limit in (4, 1)]
     results = [Checked(Path("p.pddl"), report, {}) for report in reports]
     for name in ("start", "actions", "query", "derivations", "core"):
         monkeypatch.delattr(Policy, name)
@@ -646,13 +660,15 @@ def test_rules_that_name_other_objects_are_an_error() -> None:
     policy = Policy.parse("go(n0, elsewhere) :- at(n0).", DOMAIN)
     for properties in ((P1,), (P3,), tuple(Property)):
         with pytest.raises(RuleError, match="elsewhere"):
-            check(policy, graph([(0, 1)], {1}).task, properties=properties)
+            check(policy, graph([(0, 1)], {1}).task, CheckSettings(properties=properties))
 
 
 def test_progress_is_told_and_an_interrupt_passes_through() -> None:
     told: list[tuple[Stage, int]] = []
     world = row()
-    check(POLICY, world.task, limit=20, walks=3, on_progress=lambda *x: told.append(x))
+    check(
+        POLICY, world.task, CheckSettings(limit=20, walks=3), on_progress=lambda *x: told.append(x)
+    )
     assert [done for stage, done in told if stage is Stage.WALKS] == [1, 2, 3]
     for stop in (1, len(told)):
 
@@ -662,7 +678,7 @@ def test_progress_is_told_and_an_interrupt_passes_through() -> None:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            check(POLICY, world.task, limit=20, walks=3, on_progress=interrupt)
+            check(POLICY, world.task, CheckSettings(limit=20, walks=3), on_progress=interrupt)
 
 
 # --- Several tasks -------------------------------------------------------------------------------
@@ -674,14 +690,18 @@ def test_tasks_that_are_checked_at_once_get_the_same_reports(
     worlds: list[Graph], workers: int
 ) -> None:
     tasks = [world.task for world in worlds]
-    together = check_all(POLICY, tasks, limit=4, walks=3, workers=workers)
-    assert list(together) == [check(POLICY, task, limit=4, walks=3) for task in tasks]
+    together = check_all(POLICY, tasks, CheckSettings(limit=4, walks=3), workers=workers)
+    assert list(together) == [
+        check(POLICY, task, CheckSettings(limit=4, walks=3)) for task in tasks
+    ]
 
 
 @examples(100)
 @given(st.lists(st.tuples(graphs(), st.integers(1, 20)), min_size=1, max_size=4))
 def test_several_tasks_together(worlds: list[tuple[Graph, int]]) -> None:
-    reports = [check(POLICY, world.task, limit=limit, walks=2) for world, limit in worlds]
+    reports = [
+        check(POLICY, world.task, CheckSettings(limit=limit, walks=2)) for world, limit in worlds
+    ]
     summary = Summary(tuple(reports))
     for property in Property:
         found = {report.findings[property].verdict for report in reports}

@@ -7,7 +7,16 @@
 The parts of the results are in `planlog.checking.report`.
 """
 
-from planlog.checking.check import Stage, check, check_all
+from planlog.checking.check import CheckSettings, Stage, check, check_all
 from planlog.checking.report import Property, Summary, TaskReport, Verdict
 
-__all__ = ["check", "check_all", "Stage", "Property", "Summary", "TaskReport", "Verdict"]
+__all__ = [
+    "check",
+    "check_all",
+    "CheckSettings",
+    "Stage",
+    "Property",
+    "Summary",
+    "TaskReport",
+    "Verdict",
+]
