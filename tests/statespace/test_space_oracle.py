@@ -11,7 +11,7 @@ import re
 
 import pymimir
 import pytest
-from hypothesis import assume, given, note
+from hypothesis import given
 from hypothesis import strategies as st
 from pymimir.advanced.datasets import StateSpace as MimirSpace
 from pymimir.advanced.datasets import (
@@ -26,9 +26,9 @@ from pymimir.advanced.datasets import (
 from planlog import domains
 from planlog.pddl.task import Action, Domain
 from planlog.statespace.space import DEAD_END, UNKNOWN, StateSpace, expand
-from support.mimir_reference import mimir_atoms, mimir_problem
+from support.mimir_reference import assume_readable, mimir_atoms, mimir_problem
 from support.pddl_by_the_book import Atoms, Book
-from support.profiles import examples
+from support.profiles import examples, noted
 from support.random_tasks import random_task
 from support.random_worlds import random_world
 from support.statespace_reference import as_dictionaries, atoms_of, explore, same
@@ -126,8 +126,7 @@ def test_shipped_domains_against_mimir(name: str, seed: int) -> None:
 @examples(150)
 @given(seeds)
 def test_random_worlds_against_mimir(seed: int) -> None:
-    domain, problem = random_world(random.Random(seed))
-    note(f"{domain}\n{problem}")
+    domain, problem = noted(random_world(random.Random(seed)))
     compare_with_mimir(domain, problem, limit=1_000)
 
 
@@ -135,12 +134,8 @@ def test_random_worlds_against_mimir(seed: int) -> None:
 @given(seeds)
 def test_random_domains_against_mimir(seed: int) -> None:
     """With types, axioms and quantifiers, as far as mimir reads them right."""
-    domain, problem = random_task(random.Random(seed), simple=True)
-    note(f"{domain}\n{problem}")
-    try:
-        mimir_problem(domain, problem)
-    except RuntimeError:  # it cannot read actions that turn out to be impossible or empty
-        assume(False)
+    domain, problem = noted(random_task(random.Random(seed), simple=True))
+    assume_readable(domain, problem)
     compare_with_mimir(domain, problem, limit=300)
 
 
@@ -214,8 +209,7 @@ def assert_by_the_book(domain: str, problem: str, limit: int = 10_000) -> StateS
 @examples(150)
 @given(seeds, st.sampled_from([1, 2, 10, 50, 200]))
 def test_random_worlds_by_the_book(seed: int, limit: int) -> None:
-    domain, problem = random_world(random.Random(seed))
-    note(f"{domain}\n{problem}")
+    domain, problem = noted(random_world(random.Random(seed)))
     assert_by_the_book(domain, problem, limit)
 
 
@@ -223,8 +217,7 @@ def test_random_worlds_by_the_book(seed: int, limit: int) -> None:
 @given(seeds)
 def test_random_domains_by_the_book(seed: int) -> None:
     """Axioms, quantifiers, disjunctions, derived goals, constants, costs."""
-    domain, problem = random_task(random.Random(seed))
-    note(f"{domain}\n{problem}")
+    domain, problem = noted(random_task(random.Random(seed)))
     assert_by_the_book(domain, problem, limit=40)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import unified_planning.shortcuts as up
-from hypothesis import assume, given, note
+from hypothesis import given
 from hypothesis import strategies as st
 from unified_planning.engines import SequentialPlanValidator, ValidationResultStatus
 from unified_planning.io import PDDLReader
@@ -24,20 +24,14 @@ from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
 from planlog.policy.walk import Walk
 from planlog.validation import validate
-from support.mimir_reference import mimir_atoms, mimir_problem
+from support.mimir_reference import assume_readable, mimir_atoms, mimir_problem
 from support.pddl_by_the_book import Atoms, Book
-from support.profiles import examples
+from support.profiles import examples, noted
 from support.random_tasks import random_task
 
 up.get_environment().credits_stream = None
 
 seeds = st.integers(0, 2**32)
-
-
-# --- PDDL by the book --------------------------------------------------------------------
-
-
-# --- Random domains ----------------------------------------------------------------------
 
 
 # --- Walks -------------------------------------------------------------------------------
@@ -72,8 +66,7 @@ def sampled(rng: random.Random, actions: list[Action], count: int) -> list[Actio
 def test_random_domains_by_the_book(seed: int) -> None:
     """In every state of a walk the same actions, and after some of them the same state and cost."""
     rng = random.Random(seed)
-    domain, problem = random_task(rng)
-    note(f"{domain}\n{problem}")
+    domain, problem = noted(random_task(rng))
     book, walk = Book(domain, problem), start(domain, problem)
     cost = 0.0
     for _ in range(6):
@@ -99,8 +92,7 @@ def test_random_domains_by_the_book(seed: int) -> None:
 def test_way_back(seed: int) -> None:
     """Undoing leads through exactly the same states, answers, goals and costs."""
     rng = random.Random(seed)
-    domain, problem = random_task(rng)
-    note(f"{domain}\n{problem}")
+    domain, problem = noted(random_task(rng))
     walk = start(domain, problem)
 
     def everything() -> tuple[object, ...]:
@@ -131,8 +123,7 @@ def test_way_back(seed: int) -> None:
 @given(seeds)
 def test_costs_and_goals_as_validated(seed: int) -> None:
     rng = random.Random(seed)
-    domain, problem = random_task(rng)
-    note(f"{domain}\n{problem}")
+    domain, problem = noted(random_task(rng))
     walk = start(domain, problem)
     plan = []
     for _ in range(6):
@@ -217,12 +208,8 @@ def test_shipped_domains_against_mimir(name: str, number: int) -> None:
 def test_random_domains_against_mimir(seed: int) -> None:
     """Conditions are simple, since mimir misreads some conjunctions of disjunctions."""
     rng = random.Random(seed)
-    domain, problem = random_task(rng, simple=True)
-    note(f"{domain}\n{problem}")
-    try:
-        mimir_problem(domain, problem)
-    except RuntimeError:  # it cannot read actions that turn out to be impossible or empty
-        assume(False)
+    domain, problem = noted(random_task(rng, simple=True))
+    assume_readable(domain, problem)
     compare_with_mimir(domain, problem, rng, steps=5)
 
 

@@ -1,4 +1,4 @@
-"""Check a policy on a task: expand states, decide the properties, search what is left open."""
+"""Check a policy on a task: expand states, decide the properties, walk for undecided ones."""
 
 from __future__ import annotations
 
