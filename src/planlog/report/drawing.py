@@ -184,7 +184,7 @@ _MARKERS = 12  # maximum number on a line
 
 def _paint_lines(axes: Axes, panel: Panel, styles: dict[str, dict[str, Any]]) -> None:
     if not panel.lines:
-        axes.text(0.5, 0.5, "nothing yet", transform=axes.transAxes, ha="center", color="#5a5a5a")
+        axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", color="#5a5a5a")
         axes.grid(visible=False)
         axes.set_xticks([])
         return

@@ -78,7 +78,7 @@ def _rules(report: RuleReport) -> dict[str, Any]:
 def _value(value: Any) -> Any:
     """Return a value of a report for JSON; the fields of a dataclass are the keys of an object."""
     match value:
-        case None | bool() | int() | str():
+        case None | bool() | int() | float() | str():
             return value
         case Enum():
             return value.value
