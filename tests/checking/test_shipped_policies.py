@@ -1,5 +1,4 @@
-"""The shipped policies have the properties that they promise, on all generated tasks that are small
-enough to prove it."""
+"""Properties of the shipped policies, proved on generated tasks with small state spaces."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """State spaces against mimir's, and against breadth-first search with PDDL by the book.
 
-States are compared as sets of atoms, and with them their distances to the goal and their
-transitions.
+States are compared as sets of atoms, with their goal distances and transitions.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ def space_of(domain: str, problem: str, limit: int = 10_000) -> StateSpace:
 
 
 def mimir_space(problem: pymimir.Problem, limit: int) -> MimirSpace | None:
-    """None if there are more states than the limit."""
+    """Return mimir's state space; None if it has more states than the limit."""
     options = StateSpaceOptions()
-    options.max_num_states = limit + 1  # it wants one to spare
+    options.max_num_states = limit + 1  # it needs one to spare
     options.symmetry_pruning = False
     options.remove_if_unsolvable = False
     found = MimirSpace.create(problem._search_context, options)
@@ -54,7 +53,7 @@ def mimir_space(problem: pymimir.Problem, limit: int) -> MimirSpace | None:
 
 
 def compare_with_mimir(domain: str, problem: str, limit: int = 10_000) -> StateSpace | None:
-    """The same states, distances, goals and transitions; None if there are too many."""
+    """Compare states, distances, goals and transitions; None if there are too many states."""
     theirs = mimir_problem(domain, problem)  # keeps alive what states refer to
     found = mimir_space(theirs, limit)
     ours = space_of(domain, problem, limit)
@@ -133,7 +132,7 @@ def test_random_worlds_against_mimir(seed: int) -> None:
 @examples(60)
 @given(seeds)
 def test_random_domains_against_mimir(seed: int) -> None:
-    """With types, axioms and quantifiers, as far as mimir reads them right."""
+    """Types, axioms and quantifiers, without the conditions that mimir misreads."""
     domain, problem = noted(random_task(random.Random(seed), simple=True))
     assume_readable(domain, problem)
     compare_with_mimir(domain, problem, limit=300)
@@ -194,7 +193,7 @@ def test_dead_ends_and_unsolvable_tasks(
 
 
 def assert_by_the_book(domain: str, problem: str, limit: int = 10_000) -> StateSpace:
-    """Equal in content and order; and distances, where the limit hides nothing, too."""
+    """Compare content and order, and distances if the space is complete."""
     reference = explore(Book(domain, problem), limit=limit)
     space = space_of(domain, problem, limit)
     assert same(as_dictionaries(space), reference)
