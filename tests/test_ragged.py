@@ -18,7 +18,6 @@ def test_segments_are_lists_of_lists(rows: list[list[bool]], data: st.DataObject
     assert len(segments) == len(rows)
     assert [flat[part].tolist() for part in segments] == rows
     assert [flat[segments[i]].tolist() for i in range(len(rows))] == rows
-    assert [[flat[e] for e in segments.entries(i)] for i in range(len(rows))] == rows
     assert segments.lengths.tolist() == [len(row) for row in rows]
     assert segments.owners.tolist() == [i for i, row in enumerate(rows) for _ in row]
     assert segments.filter(flat).lengths.tolist() == [sum(row) for row in rows]

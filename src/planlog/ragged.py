@@ -50,10 +50,6 @@ class Segments:
     def __getitem__(self, segment: int) -> slice:
         return slice(int(self.offsets[segment]), int(self.offsets[segment + 1]))
 
-    def entries(self, segment: int) -> range:
-        """Return the numbers of a segment's entries."""
-        return range(int(self.offsets[segment]), int(self.offsets[segment + 1]))
-
     def __iter__(self) -> Iterator[slice]:
         offsets = self.offsets.tolist()
         return map(slice, offsets, offsets[1:])

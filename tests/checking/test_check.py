@@ -1,33 +1,41 @@
-"""The three properties on graphs: the states are nodes, so that a slow reference is easy to write.
+"""The three properties on graphs, against a reference that follows the definitions.
 
-An edge of the graph is an action, and the policy allows some of the edges. So every graph with
-every choice of edges is a task with a policy.
+A state is a node, an action is an edge, and the policy derives some of the edges. So every graph
+with some chosen edges is a task with a policy.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from planlog.checking import (
-    Counterexample,
-    Finding,
-    Fraction,
+    CheckSettings,
     Property,
-    Reason,
-    Scope,
     Stage,
     Summary,
     TaskReport,
     Verdict,
     check,
     check_all,
+)
+from planlog.checking.report import Counterexample, Finding, Fraction, Reason, Scope
+from planlog.cli.commands.check_json import as_json
+from planlog.cli.commands.check_text import (
+    Checked,
+    counterexamples,
+    rules_block,
+    summary_block,
+    task_block,
 )
 from planlog.errors import RuleError
 from planlog.pddl.task import Action, Domain, Task
@@ -60,7 +68,7 @@ FAR = 10**9
 
 @dataclass(frozen=True)
 class Graph:
-    """Start at node 0 and get to one of the targets."""
+    """A task: reach one of the targets from node 0."""
 
     nodes: int
     edges: frozenset[Edge]
@@ -84,17 +92,17 @@ class Graph:
     def task(self) -> Task:
         return DOMAIN.parse_task(self.text)
 
-    # --- the reference: everything by definition, nothing for speed ---
+    # --- The reference, by definition and without regard to speed ---
 
     def derived(self, node: int) -> set[int]:
-        """Where an execution may go next; it ends in targets."""
+        """Return the next nodes of an execution; it ends in targets."""
         return set() if node in self.targets else {y for x, y in self.allowed if x == node}
 
     def applicable(self, node: int) -> set[int]:
         return {y for x, y in self.edges if x == node}
 
     def from_(self, node: int, policy: bool) -> dict[int, int]:
-        """Least numbers of steps from a node to the others."""
+        """Return the least numbers of steps from a node to all reachable nodes."""
         step = self.derived if policy else self.applicable
         found, todo = {node: 0}, [node]
         for at in todo:
@@ -105,13 +113,13 @@ class Graph:
         return found
 
     def cycle(self, node: int) -> int:
-        """The length of the shortest cycle of the policy through a node."""
+        """Return the length of the shortest cycle of the policy through a node."""
         return min(
             (1 + self.from_(to, True).get(node, FAR) for to in self.derived(node)), default=FAR
         )
 
     def distance(self, node: int) -> int:
-        """h*."""
+        """Return h*."""
         found = self.from_(node, False)
         return min((found[target] for target in self.targets if target in found), default=FAR)
 
@@ -129,7 +137,7 @@ class Graph:
 
     @cached_property
     def solvable(self) -> set[int]:
-        """Without the targets."""
+        """Solvable nodes without the targets."""
         return {node for node in self.whole if 0 < self.distance(node) < FAR}
 
     @cached_property
@@ -171,7 +179,7 @@ def graphs(draw: st.DrawFn, most: int = 8) -> Graph:
 
 
 def go(*nodes: int) -> tuple[Action, ...]:
-    """The way through these nodes."""
+    """Return the path through these nodes."""
     return tuple(Action("go", (f"n{x}", f"n{y}")) for x, y in pairwise(nodes))
 
 
@@ -193,7 +201,7 @@ def as_verdict(holds: bool) -> Verdict:
 
 
 def inspect(world: Graph, finding: Finding) -> Counterexample:
-    """Whatever a counterexample says is true; it is returned for more questions."""
+    """Assert that every statement of a counterexample is true, and return it."""
     example = finding.counterexample
     assert example is not None and finding.verdict is REFUTED
     node = node_of(example)
@@ -219,7 +227,7 @@ def inspect(world: Graph, finding: Finding) -> Counterexample:
     if example.shortest:
         assert len(example.trace) == shortest
 
-    assert {status.text: status.holds for status in example.goals} == dict.fromkeys(
+    assert {status.goal: status.holds for status in example.goals} == dict.fromkeys(
         world.task.goals, node in world.targets
     )
     assert ends(example.derived) == world.derived(node)
@@ -245,7 +253,7 @@ def inspect(world: Graph, finding: Finding) -> Counterexample:
     return example
 
 
-# --- Each property violated, in the smallest way -------------------------------------------------
+# --- Small violations of each property ----------------------------------------------------------
 
 
 # A graph, the verdicts on its three properties, and parts of some counterexamples. In a solvable
@@ -340,12 +348,12 @@ def test_small_graphs(case: str) -> None:
         assert {name: getattr(example, name) for name in parts} == parts
 
 
-def test_a_way_outside_of_what_was_explored_may_be_shorter() -> None:
+def test_a_trace_outside_the_expanded_part_may_be_shorter() -> None:
     """Node 5 is reached by 0-1-2-3-4-5, and by 0-6-8-5, where 8 has no room for its successors."""
     edges = [*((0, i) for i in range(1, 7)), *((i, i + 1) for i in range(1, 5))]
     edges += [(0, 7), (5, 7), (6, 8), (8, 5), (8, 9)]
     world = graph(edges, {7}, forbidden=[(0, 2), (0, 3), (0, 4), (0, 5), (5, 7)])
-    finding = check(POLICY, world.task, limit=9, walks=0).findings[P3]
+    finding = check(POLICY, world.task, CheckSettings(limit=9, walks=0)).findings[P3]
     assert finding.scope is Scope.PART_OF_WHOLE
     example = inspect(world, finding)
     assert example.trace == go(0, 1, 2, 3, 4, 5) and not example.shortest
@@ -356,7 +364,7 @@ def test_a_way_outside_of_what_was_explored_may_be_shorter() -> None:
 
 @examples(300)
 @given(graphs())
-def test_everything_is_as_in_the_reference(world: Graph) -> None:
+def test_reports_equal_the_reference(world: Graph) -> None:
     report = check(POLICY, world.task)
     assert report.walks is None
     assert report.whole == len(world.whole) and report.whole_complete
@@ -375,7 +383,7 @@ def test_everything_is_as_in_the_reference(world: Graph) -> None:
             depths = world.reached if failing & world.reached.keys() else world.whole
             assert example.shortest and example.under_policy == (depths is world.reached)
             assert len(example.trace) == min(depths[n] for n in failing if n in depths)
-            # All is known about the state.
+            # Everything is known about the state.
             node = node_of(example)
             assert example.dead_end == (world.distance(node) == FAR)
             assert example.optimal is not None
@@ -409,12 +417,12 @@ def test_rules_and_choices_are_counted(world: Graph) -> None:
     permitted, going, never = report.rules
     assert (permitted.states, permitted.derivations) == (fired, number)
     assert (going.states, going.derivations) == (fired, number)
-    assert (going.text, going.line) == ("go(X, Y) :- permitted(X, Y).", 2)
+    assert (going.rule, going.line) == ("go(X, Y) :- permitted(X, Y).", 2)
     assert not permitted.derives_action and going.derives_action
     assert never in report.never_fired and (permitted in report.never_fired) == (not fired)
 
     live = {n: derived[n] for n in world.solvable}
-    assert (report.live, report.actions) == (len(live), sum(map(len, live.values())))
+    assert report.actions == sum(map(len, live.values()))
     assert report.choice == Fraction(sum(len(to) > 1 for to in live.values()), len(live))
     mixed = [n for n, to in live.items() if to & world.optimal(n) and to - world.optimal(n)]
     assert report.mixed == Fraction(len(mixed), len(live))
@@ -433,9 +441,8 @@ def test_derivations_of_static_rules_count_once() -> None:
 
 @examples(150)
 @given(graphs())
-def test_the_policys_own_states_tell_the_same_about_it(world: Graph) -> None:
-    """Where the whole space is not asked for."""
-    report = check(POLICY, world.task, properties=(P1, P2))
+def test_reached_states_decide_the_first_two_properties(world: Graph) -> None:
+    report = check(POLICY, world.task, CheckSettings(properties=(P1, P2)))
     assert report.whole is None and set(report.findings) == {P1, P2}
     assert report.reached == len(world.reached) and report.reached_complete
     assert report.unsolvable == (world.distance(0) == FAR)
@@ -455,10 +462,10 @@ def test_the_policys_own_states_tell_the_same_about_it(world: Graph) -> None:
 
 @examples(300)
 @given(graphs(most=12), st.integers(1, 12), st.integers(0, 5), st.integers(0, 9))
-def test_what_is_said_within_a_limit_is_true(
-    world: Graph, limit: int, walks: int, seed: int
-) -> None:
-    report = check(POLICY, world.task, limit=limit, walks=walks, walk_steps=15, seed=seed)
+def test_reports_within_a_limit_are_true(world: Graph, limit: int, walks: int, seed: int) -> None:
+    report = check(
+        POLICY, world.task, CheckSettings(limit=limit, walks=walks, walk_steps=15, seed=seed)
+    )
     for property, finding in report.findings.items():
         failing = world.failing[property]
         assert finding.verdict in (UNDECIDED, as_verdict(not failing))
@@ -484,10 +491,11 @@ def test_what_is_said_within_a_limit_is_true(
 
 @examples(100)
 @given(graphs(most=12), st.integers(1, 5), st.integers(0, 9))
-def test_the_seed_decides_all_about_walks(world: Graph, limit: int, seed: int) -> None:
+def test_walks_depend_on_the_seed_only(world: Graph, limit: int, seed: int) -> None:
     task = world.task
     first, second = (
-        check(POLICY, task, limit=limit, walks=3, walk_steps=10, seed=seed) for _ in range(2)
+        check(POLICY, task, CheckSettings(limit=limit, walks=3, walk_steps=10, seed=seed))
+        for _ in range(2)
     )
     assert first == second
 
@@ -501,8 +509,8 @@ def row(*more: Edge, forbidden: Iterable[Edge] = ()) -> Graph:
     return graph([*((i, i + 1) for i in range(LONG)), *more], {LONG}, forbidden)
 
 
-def test_walks_that_find_nothing_leave_it_undecided() -> None:
-    report = check(POLICY, row().task, limit=20, walks=7)
+def test_walks_without_a_counterexample_leave_properties_undecided() -> None:
+    report = check(POLICY, row().task, CheckSettings(limit=20, walks=7))
     assert verdicts(report) == (UNDECIDED, UNDECIDED, UNDECIDED)
     assert {finding.scope for finding in report.findings.values()} == {
         Scope.PART_OF_WHOLE,
@@ -518,8 +526,8 @@ def test_walks_that_find_nothing_leave_it_undecided() -> None:
     assert report.unsolvable is False
 
 
-def test_walks_may_be_left_out() -> None:
-    report = check(POLICY, row().task, limit=20, walks=0)
+def test_no_walks() -> None:
+    report = check(POLICY, row().task, CheckSettings(limit=20, walks=0))
     assert report.walks is None
     assert report.fond.weak is UNDECIDED
     assert report.unsolvable is None
@@ -527,17 +535,17 @@ def test_walks_may_be_left_out() -> None:
 
 def test_walks_find_a_state_without_an_action() -> None:
     world = row((100, LONG + 1))
-    finding = check(POLICY, world.task, limit=20).findings[P1]
+    finding = check(POLICY, world.task, CheckSettings(limit=20)).findings[P1]
     example = inspect(world, finding)
     assert (finding.scope, finding.failing) == (Scope.WALKS, None)
     assert (example.reason, example.dead_end) == (Reason.NO_ACTION, True)
     assert len(example.trace) == 101 and not example.shortest
 
 
-def test_walks_find_where_a_trap_begins() -> None:
+def test_walks_find_the_first_state_of_a_trap() -> None:
     world = row(*((i, i + 1) for i in range(LONG + 1, LONG + 5)), (LONG + 5, LONG + 2))
     world = graph([*world.edges, (100, LONG + 1)], {LONG})
-    report = check(POLICY, world.task, limit=20, properties=(P1,))
+    report = check(POLICY, world.task, CheckSettings(limit=20, properties=(P1,)))
     example = inspect(world, report.findings[P1])
     assert node_of(example) == LONG + 1
     assert (example.reason, example.ending) == (Reason.TRAP, None)
@@ -546,21 +554,23 @@ def test_walks_find_where_a_trap_begins() -> None:
 
 def test_walks_find_cycles_and_cut_loops_out_of_traces() -> None:
     world = row((60, 50), (100, 95))
-    finding = check(POLICY, world.task, limit=20, properties=(P2,)).findings[P2]
+    finding = check(POLICY, world.task, CheckSettings(limit=20, properties=(P2,))).findings[P2]
     example = inspect(world, finding)
     assert (len(example.trace), len(example.cycle)) in {(50, 11), (95, 6)}
     # These cycles can be left, so they are no traps.
-    assert check(POLICY, world.task, limit=20, properties=(P1,)).verdict is UNDECIDED
+    assert check(POLICY, world.task, CheckSettings(limit=20, properties=(P1,))).verdict is UNDECIDED
 
     world = row((60, 50), (100, 95), (140, LONG + 1))
-    example = inspect(world, check(POLICY, world.task, limit=20, properties=(P1,)).findings[P1])
+    example = inspect(
+        world, check(POLICY, world.task, CheckSettings(limit=20, properties=(P1,))).findings[P1]
+    )
     assert len(example.trace) == 141
 
 
 def test_walks_find_lost_optima_near_the_goal() -> None:
     shortcut = (LONG - 8, LONG - 5)
     world = row(shortcut, forbidden=[shortcut])
-    finding = check(POLICY, world.task, limit=20).findings[P3]
+    finding = check(POLICY, world.task, CheckSettings(limit=20)).findings[P3]
     example = inspect(world, finding)
     assert (example.distance, example.optimal) == (6, go(*shortcut))
     assert len(example.trace) == LONG - 8
@@ -569,11 +579,11 @@ def test_walks_find_lost_optima_near_the_goal() -> None:
 def test_costs_of_long_traces() -> None:
     world = row((100, LONG + 1))
     world = Graph(world.nodes, world.edges, world.allowed, world.targets, priced=True)
-    example = inspect(world, check(POLICY, world.task, limit=20).findings[P1])
+    example = inspect(world, check(POLICY, world.task, CheckSettings(limit=20)).findings[P1])
     assert str(example.plan).splitlines()[-1].endswith("(general cost)")
 
 
-# --- What a person sees --------------------------------------------------------------------------
+# --- Presentation ------------------------------------------------------------------------------
 
 LAMPS = """
 (define (domain lamps)
@@ -604,7 +614,7 @@ LAMPS = """
         ),
     ],
 )
-def test_goals_are_told_with_their_status(goal: str, expected: dict[str, bool]) -> None:
+def test_goals_have_a_status(goal: str, expected: dict[str, bool]) -> None:
     domain = Domain.parse(LAMPS)
     task = domain.parse_task(
         f"""(define (problem p) (:domain lamps) (:objects a b c d)
@@ -614,10 +624,28 @@ def test_goals_are_told_with_their_status(goal: str, expected: dict[str, bool]) 
     example = check(policy, task).findings[P1].counterexample
     assert example is not None and example.trace == ()
     assert [str(atom) for atom in example.state.atoms] == ["(on c)"]
-    assert {status.text: status.holds for status in example.goals} == expected
+    assert {status.goal: status.holds for status in example.goals} == expected
 
 
-def test_all_applicable_actions_are_a_policy_too() -> None:
+def test_text_and_json_are_made_without_evaluating_the_policy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So both have the same content: that of the report."""
+    world, _, _ = CASES["a missing action"]
+    reports = [check(POLICY, world.task, CheckSettings(limit=limit)) for limit in (4, 1)]
+    results = [Checked(Path("p.pddl"), report, {}) for report in reports]
+    for name in ("start", "actions", "query", "derivations", "core"):
+        monkeypatch.delattr(Policy, name)
+    blocks = [task_block(result, 4) for result in results]
+    blocks += [*counterexamples(results, Path("domain.pddl"), every=True), summary_block(results)]
+    text = "\n".join([*blocks, rules_block(Summary(tuple(reports)).rules)])
+    shown = {*RULES.splitlines(), *re.findall(r"\((?:go|at) [^()]*\)", text)}
+    assert {"(go n0 n3)", "(go n3 n2)", "(at n3)"} <= shown
+    stored = json.dumps(as_json(results))
+    assert all(part in text and part in stored for part in shown)
+
+
+def test_policy_of_all_applicable_actions() -> None:
     world = graph([(0, 1), (1, 0), (1, 2), (0, 2)], {2})
     report = check(Policy.applicable(DOMAIN), world.task)
     assert verdicts(report) == (PROVED, REFUTED, PROVED)
@@ -629,13 +657,15 @@ def test_rules_that_name_other_objects_are_an_error() -> None:
     policy = Policy.parse("go(n0, elsewhere) :- at(n0).", DOMAIN)
     for properties in ((P1,), (P3,), tuple(Property)):
         with pytest.raises(RuleError, match="elsewhere"):
-            check(policy, graph([(0, 1)], {1}).task, properties=properties)
+            check(policy, graph([(0, 1)], {1}).task, CheckSettings(properties=properties))
 
 
-def test_progress_is_told_and_an_interrupt_passes_through() -> None:
+def test_progress_is_reported_and_interrupts_pass_through() -> None:
     told: list[tuple[Stage, int]] = []
     world = row()
-    check(POLICY, world.task, limit=20, walks=3, on_progress=lambda *x: told.append(x))
+    check(
+        POLICY, world.task, CheckSettings(limit=20, walks=3), on_progress=lambda *x: told.append(x)
+    )
     assert [done for stage, done in told if stage is Stage.WALKS] == [1, 2, 3]
     for stop in (1, len(told)):
 
@@ -645,7 +675,7 @@ def test_progress_is_told_and_an_interrupt_passes_through() -> None:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            check(POLICY, world.task, limit=20, walks=3, on_progress=interrupt)
+            check(POLICY, world.task, CheckSettings(limit=20, walks=3), on_progress=interrupt)
 
 
 # --- Several tasks -------------------------------------------------------------------------------
@@ -653,18 +683,20 @@ def test_progress_is_told_and_an_interrupt_passes_through() -> None:
 
 @examples(30)
 @given(st.lists(graphs(), max_size=6), st.integers(1, 3))
-def test_tasks_that_are_checked_at_once_get_the_same_reports(
-    worlds: list[Graph], workers: int
-) -> None:
+def test_parallel_checks_equal_single_checks(worlds: list[Graph], workers: int) -> None:
     tasks = [world.task for world in worlds]
-    together = check_all(POLICY, tasks, limit=4, walks=3, workers=workers)
-    assert list(together) == [check(POLICY, task, limit=4, walks=3) for task in tasks]
+    together = check_all(POLICY, tasks, CheckSettings(limit=4, walks=3), workers=workers)
+    assert list(together) == [
+        check(POLICY, task, CheckSettings(limit=4, walks=3)) for task in tasks
+    ]
 
 
 @examples(100)
 @given(st.lists(st.tuples(graphs(), st.integers(1, 20)), min_size=1, max_size=4))
-def test_several_tasks_together(worlds: list[tuple[Graph, int]]) -> None:
-    reports = [check(POLICY, world.task, limit=limit, walks=2) for world, limit in worlds]
+def test_summaries_combine_reports(worlds: list[tuple[Graph, int]]) -> None:
+    reports = [
+        check(POLICY, world.task, CheckSettings(limit=limit, walks=2)) for world, limit in worlds
+    ]
     summary = Summary(tuple(reports))
     for property in Property:
         found = {report.findings[property].verdict for report in reports}
@@ -676,7 +708,7 @@ def test_several_tasks_together(worlds: list[tuple[Graph, int]]) -> None:
     assert [r.states for r in rules.rules] == [
         sum(report.rules.rules[i].states for report in reports) for i in range(3)
     ]
-    assert rules.live == sum(report.rules.live for report in reports)
+    assert rules.choice == Fraction.sum(report.rules.choice for report in reports)
     assert rules.mixed is not None
     assert rules.mixed.of == sum(r.rules.mixed.of for r in reports if r.rules.mixed)
     scopes = {report.rules.scope for report in reports}

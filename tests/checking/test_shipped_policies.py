@@ -1,5 +1,4 @@
-"""The shipped policies have the properties that they promise, on all generated tasks that are small
-enough to prove it."""
+"""Properties of the shipped policies, proved on generated tasks with small state spaces."""
 
 from __future__ import annotations
 
@@ -8,7 +7,8 @@ from functools import cache
 import pytest
 
 from planlog import domains
-from planlog.checking import Fraction, Property, Reason, Summary, TaskReport, Verdict, check
+from planlog.checking import CheckSettings, Property, Summary, TaskReport, Verdict, check
+from planlog.checking.report import Fraction, Reason
 from planlog.pddl.task import Domain
 from planlog.policy.policy import Policy
 from planlog.validation import validate
@@ -44,7 +44,10 @@ def texts(name: str) -> list[str]:
 @cache
 def reports(name: str, variant: str = "policy") -> list[TaskReport]:
     policy = load(name, variant)
-    return [check(policy, policy.domain.parse_task(text), walks=0) for text in texts(name)]
+    return [
+        check(policy, policy.domain.parse_task(text), CheckSettings(walks=0))
+        for text in texts(name)
+    ]
 
 
 def decided(name: str, variant: str = "policy") -> Summary:
@@ -73,7 +76,7 @@ def test_training_tasks(name: str) -> None:
 def test_small_tasks_of_other_shapes(name: str, sizes: dict[str, int]) -> None:
     policy = load(name)
     for _, text in domains.generate(name, seed=5, count=4, sizes=sizes):
-        report = check(policy, policy.domain.parse_task(text), walks=0, limit=50_000)
+        report = check(policy, policy.domain.parse_task(text), CheckSettings(walks=0, limit=50_000))
         assert report.whole_complete and report.verdict is Verdict.PROVED
 
 
@@ -81,7 +84,7 @@ def test_small_tasks_of_other_shapes(name: str, sizes: dict[str, int]) -> None:
 def test_walks_find_nothing_in_larger_tasks(name: str) -> None:
     policy = load(name)
     for _, text in list(domains.generate(name, seed=3, split="easy", count=4))[1:]:
-        report = check(policy, policy.domain.parse_task(text), limit=1000, walks=20)
+        report = check(policy, policy.domain.parse_task(text), CheckSettings(limit=1000, walks=20))
         assert Verdict.REFUTED not in {f.verdict for f in report.findings.values()}
         assert report.walks is not None and report.walks.solved == report.walks.walks == 20
         assert report.fond.weak is Verdict.PROVED

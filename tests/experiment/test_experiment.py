@@ -33,8 +33,7 @@ from planlog.experiment.records import (
     read_records,
 )
 from planlog.network.model_file import Model
-from planlog.report.metrics import compare
-from planlog.report.naming import planner_label
+from planlog.report.comparison import compare
 from planlog.validation import validate_files
 from support.marked_processes import MARK, alive
 from support.waiting import wait_until
@@ -190,7 +189,7 @@ def test_redundant_actions_are_eliminated(tmp_path: Path) -> None:
         if planner.endswith("-eliminated")
     ]
     assert min(saved) >= 0 and max(saved) > 0
-    labels = {p.name: planner_label(p) for p in compare(records.values()).planners}
+    labels = {p.name: p.label for p in compare(records.values()).planners}
     assert labels == {
         "rules": "rules alone",
         "rules-eliminated": "rules, actions eliminated",

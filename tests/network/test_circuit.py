@@ -579,7 +579,7 @@ def test_states_of_spaces(text: str, world: World, seed: int, sharing: Sharing) 
             nodes.nodes[part].tolist(),
             strict=True,
         ):
-            action = space.action(int(space.actions[t]))
+            action = space.action_of(t)
             assert policy.core.action_relation(DOMAIN.action_ids[action.name]) == relation
             ours[relation, action.arguments] = node
         assert ours.keys() == alone.keys()
@@ -648,7 +648,7 @@ def test_templates_of_shipped_policies(name: str) -> None:
         sources = nodes.states[nodes.segments.owners]
         assert (space.graph.sources[nodes.transitions] == sources).all()
         for relation, t in zip(nodes.relations[:50], nodes.transitions[:50], strict=True):
-            schema = domain.action_ids[space.action(int(space.actions[t])).name]
+            schema = domain.action_ids[space.action_of(t).name]
             assert policy.core.action_relation(schema) == relation
     # The same scores as each state has on its own.
     network = Network(
@@ -669,7 +669,7 @@ def test_templates_of_shipped_policies(name: str) -> None:
         found = {
             (
                 relation,
-                nodes.space.action(int(nodes.space.actions[t])).arguments,
+                nodes.space.action_of(t).arguments,
             ): values[relation][node].item()
             for t, relation, node in zip(
                 nodes.transitions[part].tolist(),

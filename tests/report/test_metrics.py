@@ -14,18 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planlog.experiment.records import Family, Record, Status
-from planlog.report.metrics import (
-    Eligibility,
-    MeanStd,
-    Planner,
-    agility,
-    compare,
-    difficulty,
-    measure,
-    npli,
-    pli,
-    quality,
-)
+from planlog.report.comparison import compare, difficulty
+from planlog.report.metrics import Exclusion, Statistics, agility, measure, npli, pli, quality
+from planlog.report.planners import Planner
 
 FAMILIES = {"rules": Family.RULES, "exact": Family.EXACT, "lama": Family.PLANNER}
 
@@ -105,9 +96,13 @@ def test_eligible_tasks() -> None:
     assert [task.baseline for task in tasks] == [12, 6, None, 20, 20]
     assert [task.optimal_length for task in tasks] == [8, 6, 5, None, 10]
     assert [task.best for task in tasks] == [8, 6, 5, 15, 10]
-    assert Eligibility.of(tasks) == Eligibility(
-        tasks=5, unknown_optimum=1, unsolved_by_rules=1, optimal_rules=1, eligible=2
-    )
+    assert [task.exclusion for task in tasks] == [
+        None,
+        Exclusion.OPTIMAL_RULES,
+        Exclusion.UNSOLVED_BY_RULES,
+        Exclusion.UNKNOWN_OPTIMUM,
+        None,
+    ]
 
 
 def test_measures_by_hand() -> None:
@@ -119,7 +114,7 @@ def test_measures_by_hand() -> None:
     assert learned.npli.mean == pytest.approx(50)
     assert learned.npli.std == pytest.approx(math.sqrt(15_000 / 5))
     assert learned.npli_unsolved == 1
-    assert (learned.tasks, learned.runs, learned.solved) == (5, 15, 14)
+    assert learned.runs == 15
     assert learned.coverage == pytest.approx(4 + 2 / 3)
     assert learned.quality == pytest.approx(
         (1 + 0.8 + 8 / 14) / 3
@@ -133,7 +128,7 @@ def test_measures_by_hand() -> None:
     assert learned.statuses == {Status.SOLVED: 14, Status.TIME: 1}
 
     lama = measure(tasks, "lama")
-    assert lama.npli == MeanStd(mean=-50, std=150)
+    assert lama.npli == Statistics(mean=-50, std=150, max=100)
     assert lama.npli_unsolved == 0
     assert lama.coverage == 4
     assert lama.quality == pytest.approx(8 / 20 + 1 + 0 + 1 + 1)
@@ -153,7 +148,7 @@ def test_measures_by_hand() -> None:
 
 def test_planner_that_was_not_run() -> None:
     nothing = measure(compare(HAND).tasks["d"], "nobody")
-    assert (nothing.tasks, nothing.runs, nothing.coverage, nothing.npli) == (0, 0, 0, None)
+    assert (nothing.runs, nothing.coverage, nothing.npli, nothing.seconds) == (0, 0, None, None)
 
 
 def test_first_plan_time_and_total_time() -> None:
@@ -162,9 +157,10 @@ def test_first_plan_time_and_total_time() -> None:
     failed = run("lama", "p03", None, seconds=10_000.0, memory=100)
     measures = measure(compare([anytime, slow, failed]).tasks["d"], "lama")
     assert measures.agility == pytest.approx(1.5)
-    assert measures.most_seconds == 1800
-    assert measures.seconds == pytest.approx((1800 + math.sqrt(1800)) / 2)
-    assert (measures.memory, measures.most_memory) == (8, 9)
+    assert measures.seconds is not None
+    assert measures.seconds.mean == pytest.approx((1800 + math.sqrt(1800)) / 2)
+    assert measures.seconds.max == 1800
+    assert measures.memory == Statistics(mean=8, std=1, max=9)
 
 
 def test_baseline_of_incomplete_results() -> None:
@@ -329,13 +325,10 @@ def test_order_of_records_does_not_matter(records: list[Record], seed: int) -> N
 def test_scores_are_within_their_limits(records: list[Record]) -> None:
     comparison = compare(records)
     assert not comparison.contradictions
-    for (name, _), measures in comparison.measures.items():
-        assert 0 <= measures.quality <= measures.coverage + 1e-9 <= measures.tasks + 2e-9
-        assert measures.longer <= measures.compared <= measures.tasks
+    for (name, domain), measures in comparison.measures.items():
+        tasks = len(comparison.tasks[domain])
+        assert 0 <= measures.quality <= measures.coverage + 1e-9 <= tasks + 2e-9
+        assert measures.longer <= measures.compared <= tasks
         assert sum(measures.statuses.values()) == measures.runs
         if name == "rules" and measures.npli is not None:
             assert measures.npli.mean == pytest.approx(0, abs=1e-6)
-    for tasks in comparison.tasks.values():
-        found = Eligibility.of(tasks)
-        excluded = found.unknown_optimum + found.unsolved_by_rules + found.optimal_rules
-        assert excluded + found.eligible == found.tasks == len(tasks)

@@ -22,16 +22,16 @@ from hypothesis import strategies as st
 from planlog.cli import main
 from planlog.experiment.records import Family, Record, Status, read_records
 from planlog.report import FORMATS, report
-from planlog.report.document import Document, Section, write
+from planlog.report.comparison import compare
+from planlog.report.document import Cell, Document, Figure, Group, Section, Table
 from planlog.report.drawing import draw, house_style, paint
-from planlog.report.figure import Figure
 from planlog.report.figures import pli_figure
-from planlog.report.metrics import Planner, compare
-from planlog.report.naming import number, seconds
+from planlog.report.formatting import number, seconds
+from planlog.report.planners import Planner
 from planlog.report.published import published_npli
 from planlog.report.quality import quality_figure
 from planlog.report.render import html, lab, latex, markdown
-from planlog.report.table import Cell, Group, Table
+from planlog.report.sections import write
 from support.profiles import examples
 from support.results_samples import (
     GOLDEN,
@@ -429,7 +429,7 @@ def test_incomplete_results(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes() + records[-1].to_json()[:100].encode())
     made = report(tmp_path, TEXTS)
     assert any("not complete" in warning for warning in made.warnings)
-    assert "These results are not complete" in made.files["report.md"].decode()
+    assert "Results are not complete" in made.files["report.md"].decode()
     assert re.search(r"\| rules alone \| 9 of 12 \|", made.files["report.md"].decode())
 
 
@@ -442,7 +442,7 @@ def test_any_results_can_be_reported_on(records: list[Record]) -> None:
     comparison = compare(records)
     document = write(comparison, {"commands": [{"machine": 3}, None, {"command": 1}]})
     text = markdown.render(document, None)
-    assert "## What was run" in text and "nan" not in text
+    assert "## Summary" in text and "nan" not in text
     for table in document.tables.values():
         assert all(len(row) == len(table.header) for row in table.rows)
         latex.render(table)

@@ -1,4 +1,4 @@
-"""Graphs in flat arrays, by the definitions of what they are asked."""
+"""Graphs in flat arrays, against the definitions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.profiles import examples
 
 
 def as_graph(size: int, arcs: list[tuple[int, int]]) -> Graph:
-    """A graph in which some of the last nodes, which have no arcs, have no segment."""
+    """Return a graph in which trailing nodes without arcs have no segment."""
     targets = [target for _, target in sorted(arcs)]
     given_nodes = max((source for source, _ in arcs), default=-1) + 1
     counts = [sum(source == node for source, _ in arcs) for node in range(given_nodes)]
@@ -23,7 +23,7 @@ def as_graph(size: int, arcs: list[tuple[int, int]]) -> Graph:
 
 
 def reached(start: int, arcs: list[tuple[int, int]]) -> dict[int, int]:
-    """Each node that can be reached, with its distance."""
+    """Return each reachable node with its distance."""
     distances = {start: 0}
     queue = deque([start])
     while queue:

@@ -14,7 +14,7 @@ from planlog import domains
 from planlog.pddl.task import Task
 from planlog.policy.policy import Policy
 from planlog.statespace.labels import PAPER_STATES, PAPER_TASKS, Labels, label, select_training
-from planlog.statespace.space import StateSpace, derive, expand
+from planlog.statespace.space import StateSpace, expand
 from support.pddl_by_the_book import Book
 from support.profiles import examples
 from support.random_policies import random_rules, world_task
@@ -30,7 +30,7 @@ def sizes_of(spaces: list[StateSpace]) -> list[int]:
 
 
 def assert_labels(labels: Labels, policy: Policy, reference: Reference) -> None:
-    """Each labelled state has all its actions, and of each what the reference says."""
+    """Assert that each labelled state has all its actions, with the labels of the reference."""
     space = labels.space
     assert len(labels) == len(labels.states) == len(labels.segments)
     assert (
@@ -58,8 +58,7 @@ def assert_labels(labels: Labels, policy: Policy, reference: Reference) -> None:
 @examples(150)
 @given(seeds, st.integers(1, 250))
 def test_labels_by_definition(seed: int, part: int) -> None:
-    """States are labelled that have a plan but not an empty one; in a part of a space, those
-    of which the part tells."""
+    """Solvable non-goal states have labels; in a part of a space, those with known distances."""
     task = world_task(seed)
     policy = Policy.parse(random_rules(random.Random(seed), task.domain), task.domain)
     reference = explore(Book(*random_world(random.Random(seed))), limit=200)
@@ -77,18 +76,16 @@ def test_labels_by_definition(seed: int, part: int) -> None:
 
 
 def test_labels_of_shipped_policies() -> None:
-    """What was derived before need not be derived again; no optimal action is lost."""
+    """No optimal action is lost."""
     policy = policy_of("blocksworld")
     space = expand(generated("blocksworld"))
     labels = label(space, policy)
-    again = label(space, policy, derive(space, policy))
-    assert labels.derived.tolist() == again.derived.tolist()
     assert len(labels) == len(space) - int(space.goal.sum())
     both = labels.optimal & labels.derived
     assert np.logical_or.reduceat(both, labels.segments.offsets[:-1]).all()
 
 
-def test_training_tasks_are_chosen_in_their_order() -> None:
+def test_training_tasks_are_selected_in_order() -> None:
     """Blocksworld tasks of 2, 3, 4 and 5 blocks have 5, 22, 125 and 866 states, one a goal."""
     blocks = [2, 5, 3, 4, 4, 2]
     tasks = [generated("blocksworld", seed, blocks=n) for seed, n in enumerate(blocks)]
@@ -103,7 +100,7 @@ def test_training_tasks_are_chosen_in_their_order() -> None:
     assert select_training([], workers=2) == []
 
 
-def test_training_tasks_are_read_as_far_as_needed() -> None:
+def test_training_tasks_are_read_lazily() -> None:
     read = []
 
     def tasks() -> Iterator[Task]:
@@ -115,7 +112,7 @@ def test_training_tasks_are_read_as_far_as_needed() -> None:
     assert len(read) < 10
 
 
-def test_the_papers_choice() -> None:
+def test_training_tasks_of_the_paper() -> None:
     texts = itertools.islice(domains.generate("blocksworld", seed=1, split="training"), 24)
     tasks = [SHIPPED["blocksworld"].parse_task(text) for _, text in texts]
     chosen = select_training(tasks, max_states=PAPER_STATES["blocksworld"])

@@ -38,9 +38,9 @@ def same_spaces(left: StateSpace, right: StateSpace) -> bool:
 
 
 def steps(space: StateSpace, state: int, mask: np.ndarray | None = None) -> dict[Action, int]:
-    """The actions of a state (those of a mask, if there is one) with their successors."""
+    """Return the actions of a state, or those of them in a mask, with their successors."""
     return {
-        space.action(int(space.actions[t])): int(space.successors[t])
+        space.action_of(t): int(space.successors[t])
         for t in space.transitions(state)
         if mask is None or mask[t]
     }
@@ -54,7 +54,7 @@ def sizes_of(spaces: list[StateSpace]) -> list[int]:
 
 
 @pytest.mark.parametrize("name", domains.names())
-def test_limit_is_the_number_of_states_held(name: str) -> None:
+def test_limit_is_the_number_of_states(name: str) -> None:
     task = generated(name)
     whole = expand(task, limit=10**6)
     assert whole.complete
@@ -67,7 +67,7 @@ def test_limit_is_the_number_of_states_held(name: str) -> None:
 
 
 def assert_part_of(part: StateSpace, whole: StateSpace) -> None:
-    """The first states of the whole, and of the distances only true ones."""
+    """Assert that the part has the first states of the whole, and true distances only."""
     assert atoms_of(part) == atoms_of(whole)[: len(part)]
     assert part.depths.tolist() == whole.depths[: len(part)].tolist()
     assert part.complete == (part.expanded == len(part))
@@ -82,8 +82,8 @@ def assert_part_of(part: StateSpace, whole: StateSpace) -> None:
     if part.complete:
         assert known.all()
         return
-    # Known is what is told by states before the first that is not expanded, and dead ends
-    # from which no state is reached that is not expanded.
+    # Distances are known within the expanded layers, and dead ends if they reach expanded states
+    # only.
     inside = (true >= 0) & (part.depths.astype(int) + true < int(part.depths[part.expanded]))
     open_states = range(part.expanded, len(whole))
     closed = whole.graph.reverse.distances(open_states)[: len(part)] == NOT_REACHED
@@ -106,8 +106,8 @@ def test_part_of_a_shipped_space(name: str, limit: int) -> None:
     assert_part_of(expand(task, limit=limit), expand(task))
 
 
-def test_dead_ends_are_known_in_parts_that_are_closed() -> None:
-    """A trap is known to be one though much else is open."""
+def test_dead_ends_are_known_in_closed_parts() -> None:
+    """A trap is known although other states are not expanded."""
     domain = """(define (domain d) (:predicates (at ?x) (edge ?x ?y))
       (:action go :parameters (?x ?y) :precondition (and (at ?x) (edge ?x ?y))
         :effect (and (not (at ?x)) (at ?y))))"""
@@ -150,11 +150,7 @@ def test_a_task_whose_initial_state_is_a_goal() -> None:
     assert whole.goal.tolist() == [True, True]
     assert whole.goal_distances.tolist() == [0, 0]
     task = whole.task
-    for space in (
-        expand(task, through_goals=False),
-        expand(task, stop_at_goal=True),
-        expand(task, Policy.applicable(task.domain)),
-    ):
+    for space in (expand(task, stop_at_goal=True), expand(task, Policy.applicable(task.domain))):
         assert len(space) == 1
         assert space.goal_distances.tolist() == [0]
         assert len(space.successors) == 0
@@ -208,7 +204,7 @@ def test_states_of_many_atoms(count: int, seed: int, density: float) -> None:
 
 
 def chain(length: int, effect: str) -> Task:
-    """Each state has one atom more than the one before."""
+    """Return a task in which each state has one atom more than the state before."""
     domain = f"""(define (domain chain) (:requirements :adl) (:predicates (seen ?x) (next ?x ?y))
       (:action go :parameters (?x ?y)
         :precondition (and (seen ?x) (next ?x ?y) (not (seen ?y))) :effect {effect}))"""
@@ -222,7 +218,7 @@ def chain(length: int, effect: str) -> Task:
 
 @pytest.mark.parametrize("effect", ["(seen ?y)", "(when (seen ?x) (seen ?y))"])
 @pytest.mark.parametrize("length", [63, 64, 65, 66, 128, 129, 200])
-def test_atoms_that_are_met_on_the_way(length: int, effect: str) -> None:
+def test_atoms_that_appear_during_expansion(length: int, effect: str) -> None:
     space = expand(chain(length, effect))
     assert len(space) == length
     assert [len(space.state(s)) for s in range(length)] == list(range(1, length + 1))
@@ -236,18 +232,18 @@ def test_atoms_that_are_met_on_the_way(length: int, effect: str) -> None:
 
 @examples(100)
 @given(seeds)
-def test_goal_states_may_be_ends(seed: int) -> None:
+def test_goal_states_are_ends_under_a_policy(seed: int) -> None:
     task = world_task(seed)
     domain, problem = random_world(random.Random(seed))
-    space = expand(task, through_goals=False, limit=200)
+    space = expand(task, Policy.applicable(task.domain), limit=200)
     reference = explore(Book(domain, problem), through_goals=False, limit=200)
     assert same(as_dictionaries(space), reference)
 
 
 @examples(100)
 @given(seeds)
-def test_the_way_to_the_nearest_goal(seed: int) -> None:
-    """From any state, expansion up to the first goal tells its distance and optimal actions."""
+def test_expansion_to_the_nearest_goal(seed: int) -> None:
+    """Expansion up to the nearest goal yields goal distance and optimal actions of any state."""
     task = world_task(seed)
     whole = expand(task, limit=500)
     if not whole.complete:
@@ -262,7 +258,7 @@ def test_the_way_to_the_nearest_goal(seed: int) -> None:
 
 
 def nearer(space: StateSpace, state: int) -> set[Action]:
-    """The actions that lead one step nearer to the goal."""
+    """Return the optimal actions of a state."""
     distances = space.goal_distances
     return {
         action
@@ -272,7 +268,7 @@ def nearer(space: StateSpace, state: int) -> set[Action]:
 
 
 @pytest.mark.parametrize("name", domains.names())
-def test_the_way_to_the_nearest_goal_in_shipped_domains(name: str) -> None:
+def test_expansion_to_the_nearest_goal_in_shipped_domains(name: str) -> None:
     task = generated(name)
     whole = expand(task)
     rng = random.Random(name)
@@ -310,7 +306,7 @@ def test_another_start(seed: int) -> None:
 
 
 def rule_counts(space: StateSpace, policy: Policy, states: list[int]) -> list[tuple[int, int]]:
-    """For each rule: the states in which it fires, and its derivations in all of them."""
+    """Return for each rule the number of states in which it fires, and of its derivations."""
     assert policy.program is not None
     rules = policy.derivations(space.task, [space.state(s) for s in states]).rules
     counts = []
@@ -323,7 +319,7 @@ def rule_counts(space: StateSpace, policy: Policy, states: list[int]) -> list[tu
 
 
 def assert_policy(space: StateSpace, policy: Policy) -> np.ndarray:
-    """What is derived in each state is what the policy says of it; the mask of transitions."""
+    """Assert that `derive` equals the evaluation of each state, and return its mask."""
     derived = derive(space, policy)
     assert derived.mask.shape == space.successors.shape
     asked = []
@@ -341,7 +337,7 @@ def assert_policy(space: StateSpace, policy: Policy) -> np.ndarray:
 
 
 def assert_reached(space: StateSpace, mask: np.ndarray, policy: Policy) -> None:
-    """The policy's own space is what the mask leaves of the whole one."""
+    """Assert that the space of the policy is the part of the whole that the mask reaches."""
     own = expand(space.task, policy)
     assert own.complete
     depths = {0: 0}
@@ -388,12 +384,11 @@ def test_random_programs(seed: int) -> None:
         assert_reached(space, mask, policy)
 
 
-def test_a_policy_may_go_on_from_goals() -> None:
+def test_executions_end_in_goals() -> None:
     domain = Domain.parse(SWITCH)
     policy = Policy.parse("start :- ready.", domain)
     task = domain.parse_task("(define (problem p) (:domain s) (:init (ready)) (:goal (ready)))")
     assert len(expand(task, policy)) == 1
-    assert len(expand(task, policy, through_goals=True)) == 2
     assert sizes_of(list(expand_all([task], policy))) == [1]
     assert sizes_of(list(expand_all([task]))) == [2]
 
@@ -402,8 +397,8 @@ def test_a_policy_may_go_on_from_goals() -> None:
 
 
 @pytest.mark.parametrize("workers", [None, 1, 2, 3])
-def test_many_tasks_one_after_the_other(workers: int | None) -> None:
-    """Whatever the number of threads: the spaces, in the order of the tasks."""
+def test_spaces_of_many_tasks_come_in_order(workers: int | None) -> None:
+    """The spaces come in the order of the tasks, whatever the number of threads."""
     sizes = [5, 2, 4, 3, 5, 2, 2, 3]
     tasks = [generated("blocksworld", seed, blocks=n) for seed, n in enumerate(sizes)]
     spaces = list(expand_all(tasks, limit=500, workers=workers))
@@ -451,10 +446,10 @@ def test_ctrl_c_ends_many_expansions(workers: int) -> None:
     with pytest.raises(KeyboardInterrupt):
         list(expand_all(tasks, limit=10**7, workers=workers))
     time.sleep(0.1)
-    assert threading.active_count() <= threads  # nothing goes on in the background
+    assert threading.active_count() <= threads  # no thread is left
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     task = generated("blocksworld", blocks=6)
     seen: list[int] = []
     space = expand(task, on_progress=seen.append)
@@ -463,7 +458,7 @@ def test_progress_is_told() -> None:
     assert seen[-1] <= len(space)
 
 
-def test_an_observer_that_fails_is_heard() -> None:
+def test_errors_of_on_progress_pass_through() -> None:
     def fail(_: int) -> None:
         raise RuntimeError("enough")
 

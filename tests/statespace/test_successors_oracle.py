@@ -1,7 +1,7 @@
 """Applicable actions and successors against mimir, unified-planning and PDDL by the book.
 
 Walks go through tasks of the shipped domains and through random tasks of random domains. `Book`
-reads the same PDDL text and does what its definition says, without a thought of speed.
+reads the same PDDL text and follows the definitions, without regard to speed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import unified_planning.shortcuts as up
-from hypothesis import assume, given, note
+from hypothesis import given
 from hypothesis import strategies as st
 from unified_planning.engines import SequentialPlanValidator, ValidationResultStatus
 from unified_planning.io import PDDLReader
@@ -24,9 +24,9 @@ from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
 from planlog.policy.walk import Walk
 from planlog.validation import validate
-from support.mimir_reference import mimir_atoms, mimir_problem
+from support.mimir_reference import assume_readable, mimir_atoms, mimir_problem
 from support.pddl_by_the_book import Atoms, Book
-from support.profiles import examples
+from support.profiles import examples, noted
 from support.random_tasks import random_task
 
 up.get_environment().credits_stream = None
@@ -34,17 +34,11 @@ up.get_environment().credits_stream = None
 seeds = st.integers(0, 2**32)
 
 
-# --- PDDL by the book --------------------------------------------------------------------
-
-
-# --- Random domains ----------------------------------------------------------------------
-
-
 # --- Walks -------------------------------------------------------------------------------
 
 
 def atoms_of(walk: Walk) -> Atoms:
-    """All atoms of the state but the derived ones."""
+    """Return all atoms of the state except derived ones."""
     atoms = (*walk.state.atoms, *walk.task.static_atoms)
     return frozenset((name, *arguments) for name, arguments in atoms)
 
@@ -55,7 +49,7 @@ def start(domain: str, problem: str) -> Walk:
 
 
 def successors(walk: Walk, actions: list[Action]) -> Iterator[tuple[Action, Atoms, float]]:
-    """Each action with the state and the cost it leads to, back from which the walk is undone."""
+    """Yield each action with its successor and cost; undo it afterwards."""
     before = walk.cost
     for action in actions:
         walk.apply(action)
@@ -70,10 +64,9 @@ def sampled(rng: random.Random, actions: list[Action], count: int) -> list[Actio
 @examples(300)
 @given(seeds)
 def test_random_domains_by_the_book(seed: int) -> None:
-    """In every state of a walk the same actions, and after some of them the same state and cost."""
+    """In every state of a walk, actions, successors and costs equal those of the book."""
     rng = random.Random(seed)
-    domain, problem = random_task(rng)
-    note(f"{domain}\n{problem}")
+    domain, problem = noted(random_task(rng))
     book, walk = Book(domain, problem), start(domain, problem)
     cost = 0.0
     for _ in range(6):
@@ -96,11 +89,10 @@ def test_random_domains_by_the_book(seed: int) -> None:
 
 @examples(100)
 @given(seeds)
-def test_way_back(seed: int) -> None:
-    """Undoing leads through exactly the same states, answers, goals and costs."""
+def test_undo_restores_everything(seed: int) -> None:
+    """Undoing restores states, derived actions, goals and costs."""
     rng = random.Random(seed)
-    domain, problem = random_task(rng)
-    note(f"{domain}\n{problem}")
+    domain, problem = noted(random_task(rng))
     walk = start(domain, problem)
 
     def everything() -> tuple[object, ...]:
@@ -131,8 +123,7 @@ def test_way_back(seed: int) -> None:
 @given(seeds)
 def test_costs_and_goals_as_validated(seed: int) -> None:
     rng = random.Random(seed)
-    domain, problem = random_task(rng)
-    note(f"{domain}\n{problem}")
+    domain, problem = noted(random_task(rng))
     walk = start(domain, problem)
     plan = []
     for _ in range(6):
@@ -182,7 +173,7 @@ def test_goals_that_hold_always_never_or_twice(goal: str, left: int) -> None:
 
 
 def compare_with_mimir(domain: str, problem: str, rng: random.Random, steps: int) -> int:
-    """Along a walk the same actions, and after some of them the same atoms; the walk's length."""
+    """Compare actions and successors along a walk, and return its length."""
     theirs = mimir_problem(domain, problem)  # keeps alive what states refer to
     state = theirs.get_initial_state()
     walk = start(domain, problem)
@@ -217,12 +208,8 @@ def test_shipped_domains_against_mimir(name: str, number: int) -> None:
 def test_random_domains_against_mimir(seed: int) -> None:
     """Conditions are simple, since mimir misreads some conjunctions of disjunctions."""
     rng = random.Random(seed)
-    domain, problem = random_task(rng, simple=True)
-    note(f"{domain}\n{problem}")
-    try:
-        mimir_problem(domain, problem)
-    except RuntimeError:  # it cannot read actions that turn out to be impossible or empty
-        assume(False)
+    domain, problem = noted(random_task(rng, simple=True))
+    assume_readable(domain, problem)
     compare_with_mimir(domain, problem, rng, steps=5)
 
 
@@ -234,7 +221,7 @@ def test_random_domains_against_mimir(seed: int) -> None:
     [(name, variant) for name in domains.names() for variant in domains.variants(name)],
 )
 def test_plans_of_shipped_policies(name: str, variant: str) -> None:
-    """Plans hold before both validators."""
+    """Both validators accept the plans."""
     text = (domains.path(name) / "domain.pddl").read_text(encoding="utf-8")
     domain = Domain.parse(text)
     policy = Policy.read(domains.policy_path(name, variant), domain)
@@ -261,7 +248,7 @@ def test_plans_of_shipped_policies(name: str, variant: str) -> None:
 
 @pytest.mark.parametrize("name", domains.names())
 def test_shipped_policies_along_their_plans(name: str) -> None:
-    """What is kept up to date equals what is evaluated from scratch, forth and back."""
+    """Incremental maintenance equals evaluation from scratch, forwards and backwards."""
     domain = Domain.read(domains.path(name) / "domain.pddl")
     policy = Policy.read(domains.policy_path(name), domain)
     rng = np.random.default_rng(0)

@@ -107,4 +107,4 @@ def check_all_states(
 
 def _steps(space, number: int) -> Iterator[tuple[Action, int]]:
     for step in space.transitions(number):
-        yield space.action(int(space.actions[step])), int(space.successors[step])
+        yield space.action_of(step), int(space.successors[step])

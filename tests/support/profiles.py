@@ -1,4 +1,4 @@
-"""Hypothesis settings that scale with the profile.
+"""Hypothesis settings that scale with the profile, and the texts of failing examples.
 
 A test states how many examples the complete suite (`make test`) runs. The profiles "quick"
 (`make check`) and "sanitize" run a fraction of them.
@@ -6,7 +6,7 @@ A test states how many examples the complete suite (`make test`) runs. The profi
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, note, settings
 
 
 def examples(count: int) -> settings:
@@ -16,3 +16,9 @@ def examples(count: int) -> settings:
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
+
+
+def noted(task: tuple[str, str]) -> tuple[str, str]:
+    """Print the texts of a domain and a problem if the example fails, and return them."""
+    note("\n".join(task))
+    return task

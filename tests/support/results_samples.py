@@ -1,7 +1,7 @@
 """Results of experiments that nobody has run, with plausible numbers, for tests of reports.
 
-`python tests/results_samples.py` writes the results that `golden/report` holds, and what is
-expected of their report.
+`python -m support.results_samples`, run in `tests`, writes the results in `golden/report` and the
+expected files of their report.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 
 from planlog.experiment.records import RECORDS, Family, Record, Status, read_records
 from planlog.report import report
-from planlog.report.document import write
-from planlog.report.figure import Figure
-from planlog.report.metrics import compare
+from planlog.report.comparison import compare
+from planlog.report.document import Figure
+from planlog.report.sections import write
 
 DOMAINS = {"blocksworld": 1.0, "ferry": 0.8, "rover": 0.7, "satellite": 0.6}
 NETWORKS = ((1, 8), (1, 16), (2, 8), (2, 16))
@@ -211,9 +211,15 @@ def golden_records() -> Iterator[Record]:
 
 
 def comparable(name: str, content: bytes) -> str:
-    """The text of a file, without the images in it, which differ with matplotlib's version."""
+    """Return the text of a file, without the style sheet and the images of an HTML page.
+
+    Images differ with the version of matplotlib.
+    """
     text = content.decode()
-    return re.sub(r'src="data:[^"]*"', 'src="data:…"', text) if name.endswith(".html") else text
+    if name.endswith(".html"):
+        text = re.sub(r"(?s)<style>.*</style>", "<style>…</style>", text)
+        text = re.sub(r'src="data:[^"]*"', 'src="data:…"', text)
+    return text
 
 
 def plotted(figures: Sequence[Figure]) -> str:

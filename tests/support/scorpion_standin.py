@@ -60,7 +60,7 @@ def search(plan_file: Path, domain_file: Path, task_file: Path) -> int:
     state = 0
     while distances[state] > 0:
         step = next(i for i in space.transitions(state) if space.optimal[i])
-        lines.append(f"{space.action(int(space.actions[step]))}\n")
+        lines.append(f"{space.action_of(step)}\n")
         state = int(space.successors[step])
     plan_file.write_text("".join(lines) + f"; cost = {len(lines)} (unit cost)\n")
     print("Solution found.")

@@ -104,10 +104,7 @@ def as_dictionaries(space: StateSpace) -> Reference:
     states = atoms_of(space)
     expanded = states[: space.expanded]
     transitions = {
-        state: {
-            space.action(int(space.actions[t])): states[int(space.successors[t])]
-            for t in space.transitions(s)
-        }
+        state: {space.action_of(t): states[int(space.successors[t])] for t in space.transitions(s)}
         for s, state in enumerate(expanded)
     }
     assert len(set(states)) == len(states)

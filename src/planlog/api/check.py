@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from planlog.api.arguments import PolicyArgument, TaskArgument, rules_of, tasks_of
-from planlog.checking import Property, Stage, Summary, check_all
+from planlog.checking import CheckSettings, Property, Stage, Summary, check_all
 from planlog.pddl.task import Task
 from planlog.statespace.space import DEFAULT_LIMIT
 
@@ -37,15 +37,7 @@ def check(
     <Verdict.PROVED: 'proved'>
     """
     given = tasks_of(tasks)
-    reports = check_all(
-        rules_of(policy, given[0].domain),
-        given,
-        properties=properties,
-        limit=limit,
-        walks=walks,
-        walk_steps=walk_steps,
-        seed=seed,
-        workers=workers,
-        on_progress=on_progress,
-    )
+    rules = rules_of(policy, given[0].domain)
+    settings = CheckSettings(properties, limit, walks, walk_steps, seed)
+    reports = check_all(rules, given, settings, workers=workers, on_progress=on_progress)
     return Summary(tuple(reports))

@@ -3,35 +3,19 @@
 1. *Goal achieving*: from every state that the policy reaches, it can reach a goal.
 2. *Cycle-free*: no execution visits a state twice.
 3. *Optimality preserving*: in every solvable state some derived action is optimal.
+
+The parts of the results are in `planlog.checking.report`.
 """
 
-from planlog.checking.check import Stage, check, check_all
-from planlog.checking.report import (
-    Counterexample,
-    Finding,
-    Fond,
-    Fraction,
-    Property,
-    Reason,
-    RuleReport,
-    Scope,
-    Summary,
-    TaskReport,
-    Verdict,
-)
+from planlog.checking.check import CheckSettings, Stage, check, check_all
+from planlog.checking.report import Property, Summary, TaskReport, Verdict
 
 __all__ = [
     "check",
     "check_all",
+    "CheckSettings",
     "Stage",
-    "Counterexample",
-    "Finding",
-    "Fond",
-    "Fraction",
     "Property",
-    "Reason",
-    "RuleReport",
-    "Scope",
     "Summary",
     "TaskReport",
     "Verdict",

@@ -1,10 +1,10 @@
-"""Check a policy on a task: expand states, decide the properties, search what is left open."""
+"""Check a policy on a task: expand states, decide the properties, walk for undecided ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterable
+from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 
 from planlog.checking.counterexample import Probe
 from planlog.checking.optimality import Optimality
@@ -33,28 +33,34 @@ class Stage(Enum):
 Progress = Callable[[Stage, int], None]
 
 
+@dataclass(frozen=True)
+class CheckSettings:
+    """Settings of a check."""
+
+    properties: Collection[Property] = tuple(Property)
+    limit: int = DEFAULT_LIMIT  # states of each expansion
+    walks: int = 100  # random walks on a task
+    walk_steps: int = 5_000  # actions of a walk
+    seed: int = 0  # of the random choices in walks
+
+
 def check(
     policy: Policy,
     task: Task,
-    *,
-    properties: Collection[Property] = tuple(Property),
-    limit: int = DEFAULT_LIMIT,
-    walks: int = 100,
-    walk_steps: int = 5_000,
-    seed: int = 0,
+    settings: CheckSettings | None = None,
     on_progress: Progress | None = None,
 ) -> TaskReport:
     """Decide properties of a policy on a task, and find counterexamples.
 
-    The third property needs the whole state space, which is expanded up to `limit` states. If it
-    is larger or not needed, the states that the policy reaches are expanded up to the same limit;
-    they decide the first two properties. If a property is still undecided, up to `walks` random
-    walks of up to `walk_steps` actions look for counterexamples. Their choices depend on `seed`
-    only. `on_progress` is called with the stage and the number of states or walks done.
+    The third property needs the whole state space, which is expanded up to the limit. If it is
+    larger or not needed, the states that the policy reaches are expanded up to the same limit; they
+    decide the first two properties. If a property is still undecided, random walks look for
+    counterexamples. `on_progress` is called with the stage and the number of states or walks done.
 
     Returns the report on the task. Raises RuleError if the rules name an object that the task
     lacks; exceptions of `on_progress` end the check.
 
+    >>> from planlog.checking import check
     >>> policy = Policy.parse("go(X, Y) :- not seen(Y).", domain)
     >>> report = check(policy, task)
     >>> report.verdict.value, report.reached
@@ -68,32 +74,32 @@ def check(
     def progress(stage: Stage) -> Callable[[int], None] | None:
         return None if on_progress is None else lambda done: on_progress(stage, done)
 
-    probe = Probe(limit, progress(Stage.PROBES))
+    settings = settings or CheckSettings()
+    properties, limit = settings.properties, settings.limit
+    probe = Probe(policy, task, limit, progress(Stage.PROBES))
     whole = optimality = None
     if Property.OPTIMALITY_PRESERVING in properties:
         whole = expand(task, limit=limit, on_progress=progress(Stage.WHOLE))
         derived = derive(whole, policy, on_progress=progress(Stage.DERIVING))
         optimality = Optimality(whole, derived.mask)
     if optimality is not None and optimality.space.complete:
-        reached = Reachability(optimality.space, optimality.graph)
-        counts = derived.rules
+        reached, counts = Reachability(optimality.space, optimality.graph), derived.rules
     else:
         space = expand(task, policy, limit=limit, on_progress=progress(Stage.REACHED))
-        reached = Reachability(space, space.graph)
-        counts = space.rules
+        reached, counts = Reachability(space, space.graph), space.rules
 
     findings = {
-        Property.GOAL_ACHIEVING: goal_achieving(policy, reached, probe),
-        Property.CYCLE_FREE: cycle_free(policy, reached, probe),
+        Property.GOAL_ACHIEVING: goal_achieving(reached, probe),
+        Property.CYCLE_FREE: cycle_free(reached, probe),
     }
     if optimality is not None:
-        findings[Property.OPTIMALITY_PRESERVING] = optimality_preserving(policy, optimality, probe)
+        findings[Property.OPTIMALITY_PRESERVING] = optimality_preserving(optimality, probe)
 
     undecided = {p for p in properties if findings[p].verdict is Verdict.UNDECIDED}
     walked = None
-    if undecided and walks > 0:
-        search = WalkSearch(policy, task, undecided, seed=seed, probe=probe)
-        search.run(walks, walk_steps, progress(Stage.WALKS))
+    if undecided and settings.walks > 0:
+        search = WalkSearch(probe, undecided, settings.seed)
+        search.run(settings.walks, settings.walk_steps, progress(Stage.WALKS))
         walked = search.report
         for property, found in search.found.items():
             findings[property] = Finding(
@@ -110,9 +116,7 @@ def check(
         task=task,
         findings={p: findings[p] for p in Property if p in properties},
         fond=Fond(weak, strong_cyclic, strong),
-        unsolvable=False
-        if weak is Verdict.PROVED
-        else probe.goal_distance(task, task.initial).dead_end,
+        unsolvable=weak is not Verdict.PROVED and probe.goal_distance(task.initial).dead_end,
         whole=None if whole is None else len(whole),
         whole_complete=whole is not None and whole.complete,
         solvable=int((whole.goal_distances >= 0).sum()) if whole and whole.complete else None,
@@ -126,18 +130,14 @@ def check(
 def check_all(
     policy: Policy,
     tasks: Iterable[Task],
+    settings: CheckSettings | None = None,
     *,
-    properties: Collection[Property] = tuple(Property),
-    limit: int = DEFAULT_LIMIT,
-    walks: int = 100,
-    walk_steps: int = 5_000,
-    seed: int = 0,
     workers: int | None = None,
     on_progress: Callable[[Task, Stage, int], None] | None = None,
 ) -> Generator[TaskReport, None, None]:
     """Check many tasks on `workers` threads, and yield the reports in the order of the tasks.
 
-    The arguments are those of `check`. By default there is one thread for each processor;
+    By default there is one thread for each processor;
     `on_progress` is called from these threads. Raises what `check` raises.
 
     >>> policy = Policy.parse("go(X, Y).", domain)
@@ -145,16 +145,12 @@ def check_all(
     ['proved', 'proved']
     """
 
-    check_task = partial(
-        check, policy, properties=properties, limit=limit, walks=walks, walk_steps=walk_steps
-    )
-
     def run(task: Task, check_cancelled: CheckCancelled) -> TaskReport:
         def progress(stage: Stage, done: int) -> None:
             check_cancelled()
             if on_progress:
                 on_progress(task, stage, done)
 
-        return check_task(task, seed=seed, on_progress=progress)
+        return check(policy, task, settings, progress)
 
     yield from map_in_order(run, tasks, workers)

@@ -27,78 +27,83 @@ class GoalDistance:
             return cls()
         if distance == DEAD_END:
             return cls(None, True, ())
-        optimal = [int(space.actions[t]) for t in space.transitions(state) if space.optimal[t]]
-        return cls(distance, False, tuple(map(space.action, optimal)))
+        optimal = (space.action_of(t) for t in space.transitions(state) if space.optimal[t])
+        return cls(distance, False, tuple(optimal))
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Expands the surroundings of single states, up to `limit` states each time."""
+    """Examines single states of a task; it expands up to `limit` states around each of them."""
 
+    policy: Policy
+    task: Task
     limit: int
     on_progress: OnProgress | None = None
 
-    def nearest_goals(self, task: Task, state: State) -> StateSpace:
-        """Expand all applicable actions from a state up to the nearest goals."""
+    def reached(self, state: State) -> StateSpace:
+        """Expand the states that the policy reaches from a state."""
         return expand(
-            task, start=state, limit=self.limit, stop_at_goal=True, on_progress=self.on_progress
+            self.task, self.policy, start=state, limit=self.limit, on_progress=self.on_progress
         )
 
-    def reached(self, policy: Policy, task: Task, state: State) -> StateSpace:
-        """Expand the states that a policy reaches from a state."""
-        return expand(task, policy, start=state, limit=self.limit, on_progress=self.on_progress)
+    def nearest_goals(self, state: State) -> StateSpace:
+        """Expand all applicable actions from a state up to the nearest goals."""
+        return expand(
+            self.task,
+            start=state,
+            limit=self.limit,
+            stop_at_goal=True,
+            on_progress=self.on_progress,
+        )
 
-    def goal_distance(self, task: Task, state: State) -> GoalDistance:
+    def goal_distance(self, state: State) -> GoalDistance:
         """Compute the goal distance of a state if the limit allows."""
-        return GoalDistance.of(self.nearest_goals(task, state))
+        return GoalDistance.of(self.nearest_goals(state))
 
+    def counterexample(
+        self,
+        reason: Reason,
+        trace: tuple[Action, ...],
+        *,
+        goal_distance: GoalDistance | None = None,
+        under_policy: bool = True,
+        shortest: bool = True,
+        cycle: tuple[Action, ...] = (),
+        ending: tuple[Action, ...] | None = None,
+    ) -> Counterexample:
+        """Replay a trace from the initial state and describe the state at its end.
 
-def counterexample(
-    policy: Policy,
-    task: Task,
-    reason: Reason,
-    trace: tuple[Action, ...],
-    *,
-    probe: Probe,
-    goal_distance: GoalDistance | None = None,
-    under_policy: bool = True,
-    shortest: bool = True,
-    cycle: tuple[Action, ...] = (),
-    ending: tuple[Action, ...] | None = None,
-) -> Counterexample:
-    """Replay a trace from the initial state and describe the state at its end.
-
-    The probe computes the goal distance of this state unless it is given.
-    """
-    assert (reason is Reason.CYCLE) == bool(cycle)
-    walk = policy.start(task)
-    for action in trace:
-        walk.apply(action)
-    state = walk.state
-    goals = tuple(map(GoalStatus, task.goals, walk.goals_hold))
-    derived = tuple(walk.actions())
-    by_rule: dict[str, tuple[Action, ...]] = {}
-    for rule, action in walk.explain():
-        by_rule[rule] = (*by_rule.get(rule, ()), action)
-    for action in cycle:
-        walk.apply(action)
-    assert walk.state == state
-    for action in ending or ():
-        walk.apply(action)
-    goal_distance = goal_distance or probe.goal_distance(task, state)
-    return Counterexample(
-        reason=reason,
-        trace=trace,
-        under_policy=under_policy,
-        shortest=shortest,
-        state=state,
-        goals=goals,
-        derived=derived,
-        derived_by_rule=by_rule,
-        optimal=goal_distance.optimal,
-        distance=goal_distance.distance,
-        dead_end=goal_distance.dead_end,
-        cycle=cycle,
-        ending=ending,
-        plan=Plan(trace + cycle + (ending or ()), walk.cost, not task.minimises_cost),
-    )
+        Expands the surroundings of this state for its goal distance, unless that is given.
+        """
+        assert (reason is Reason.CYCLE) == bool(cycle)
+        walk = self.policy.start(self.task)
+        for action in trace:
+            walk.apply(action)
+        state = walk.state
+        goals = tuple(map(GoalStatus, self.task.goals, walk.goals_hold))
+        derived = tuple(walk.actions())
+        by_rule: dict[str, tuple[Action, ...]] = {}
+        for rule, action in walk.explain():
+            by_rule[rule] = (*by_rule.get(rule, ()), action)
+        for action in cycle:
+            walk.apply(action)
+        assert walk.state == state
+        for action in ending or ():
+            walk.apply(action)
+        known = goal_distance or self.goal_distance(state)
+        return Counterexample(
+            reason=reason,
+            trace=trace,
+            under_policy=under_policy,
+            shortest=shortest,
+            state=state,
+            goals=goals,
+            distance=known.distance,
+            dead_end=known.dead_end,
+            derived=derived,
+            derived_by_rule=by_rule,
+            optimal=known.optimal,
+            cycle=cycle,
+            ending=ending,
+            plan=Plan(trace + cycle + (ending or ()), walk.cost, not self.task.minimises_cost),
+        )

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from planlog.checking.reachability import Mask
+from planlog.ragged import Mask
 from planlog.statespace.graph import Graph
 from planlog.statespace.space import StateSpace
 

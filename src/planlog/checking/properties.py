@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from planlog.checking.counterexample import GoalDistance, Probe, counterexample
+from planlog.checking.counterexample import GoalDistance, Probe
 from planlog.checking.optimality import Optimality
-from planlog.checking.paths import shortest_cycle, shortest_path
-from planlog.checking.reachability import Mask, Reachability
+from planlog.checking.reachability import Reachability
 from planlog.checking.report import (
     Counterexample,
     Finding,
@@ -21,37 +20,33 @@ from planlog.checking.report import (
     Scope,
     Verdict,
 )
-from planlog.policy.policy import Policy
+from planlog.ragged import Mask
 
 
-def goal_achieving(policy: Policy, reached: Reachability, probe: Probe) -> Finding:
+def goal_achieving(reached: Reachability, probe: Probe) -> Finding:
     """Look for the nearest state from which the policy reaches no goal."""
     state, found = reached.nearest(reached.failing), None
     if state is not None:
         reason = Reason.NO_ACTION if reached.stuck[state] else Reason.TRAP
-        trace, ending = reached.trace(state), reached.ending(state)
-        found = counterexample(
-            policy, reached.space.task, reason, trace, probe=probe, ending=ending
-        )
+        ending = reached.ending(state)
+        found = probe.counterexample(reason, reached.trace(state), ending=ending)
     return _finding(Property.GOAL_ACHIEVING, reached, reached.failing, found)
 
 
-def cycle_free(policy: Policy, reached: Reachability, probe: Probe) -> Finding:
+def cycle_free(reached: Reachability, probe: Probe) -> Finding:
     """Look for the nearest state on a cycle, and a shortest cycle through it."""
     state, found = reached.nearest(reached.cyclic), None
     if state is not None:
-        trace, cycle = reached.trace(state), shortest_cycle(reached.space, reached.graph, state)
-        found = counterexample(
-            policy, reached.space.task, Reason.CYCLE, trace, probe=probe, cycle=cycle
-        )
+        cycle = reached.cycle(state)
+        found = probe.counterexample(Reason.CYCLE, reached.trace(state), cycle=cycle)
     return _finding(Property.CYCLE_FREE, reached, reached.cyclic, found)
 
 
-def optimality_preserving(policy: Policy, optimality: Optimality, probe: Probe) -> Finding:
+def optimality_preserving(optimality: Optimality, probe: Probe) -> Finding:
     """Look for a solvable state in which no derived action is optimal."""
     space = optimality.space
     reached = Reachability(space, optimality.graph)
-    found = _lost_optimum(policy, optimality, reached, probe) if optimality.failing.any() else None
+    found = _lost_optimum(optimality, reached, probe) if optimality.failing.any() else None
     failing_reached = Fraction.of_mask(optimality.failing, optimality.states & reached.states)
     return Finding(
         Property.OPTIMALITY_PRESERVING,
@@ -64,27 +59,22 @@ def optimality_preserving(policy: Policy, optimality: Optimality, probe: Probe) 
     )
 
 
-def _lost_optimum(
-    policy: Policy, optimality: Optimality, reached: Reachability, probe: Probe
-) -> Counterexample:
+def _lost_optimum(optimality: Optimality, reached: Reachability, probe: Probe) -> Counterexample:
     """Return the nearest failing state under the policy; if it reaches none, under any actions."""
     space = optimality.space
     state = reached.nearest(optimality.failing)
     under_policy = state is not None
     if state is None:
         state = int(np.flatnonzero(optimality.failing)[0])  # states are numbered breadth-first
-        trace = shortest_path(space, space.graph, 0, state)
+        trace = Reachability(space, space.graph).trace(state)
         shortest = True
     else:
         trace = reached.trace(state)
         # A path that leaves the expanded part has to cross all its layers first.
         shortest = space.complete or len(trace) <= space.depths[space.expanded]
-    return counterexample(
-        policy,
-        space.task,
+    return probe.counterexample(
         Reason.LOST_OPTIMUM,
         trace,
-        probe=probe,
         goal_distance=GoalDistance.of(space, state),
         under_policy=under_policy,
         shortest=bool(shortest),

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from planlog.checking.counterexample import GoalDistance, Probe, counterexample
+from planlog.checking.counterexample import GoalDistance, Probe
 from planlog.checking.report import Counterexample, Property, Reason, WalkReport
-from planlog.pddl.task import Action, State, Task
-from planlog.policy.policy import Policy
+from planlog.pddl.task import Action, State
 from planlog.policy.walk import Walk
 from planlog.statespace.space import StateSpace
 
@@ -27,73 +26,49 @@ class _Path:
     """A loop-free path from the initial state to the current one."""
 
     actions: list[Action] = field(default_factory=list)
-    states: list[int] = field(default_factory=list)  # fingerprints
-    indexes: dict[int, int] = field(default_factory=dict)  # fingerprint -> index in states
+    states: dict[int, int] = field(default_factory=dict)  # fingerprint -> index, in order
 
     def arrive(self, state: int) -> tuple[Action, ...]:
         """Add the state that the last action led to. Cut out and return the loop it closes."""
-        index = self.indexes.setdefault(state, len(self.states))
-        if index == len(self.states):
-            self.states.append(state)
+        index = self.states.get(state)
+        if index is None:
+            self.states[state] = len(self.states)
             return ()
         loop = tuple(self.actions[index:])
-        for left in self.states[index + 1 :]:
-            del self.indexes[left]
-        del self.states[index + 1 :], self.actions[index:]
+        del self.actions[index:]
+        while len(self.states) > index + 1:
+            self.states.popitem()
         return loop
 
 
 class WalkSearch:
     """Random walks of a policy on a task that look for counterexamples to some properties.
 
-    `found` holds the counterexamples; the other properties remain undecided. The probe expands the
-    surroundings of single states.
+    `found` holds the counterexamples; the other properties remain undecided.
     """
 
-    def __init__(
-        self,
-        policy: Policy,
-        task: Task,
-        properties: Collection[Property],
-        *,
-        seed: int,
-        probe: Probe,
-    ) -> None:
-        self.policy = policy
-        self.task = task
+    def __init__(self, probe: Probe, properties: Collection[Property], seed: int) -> None:
         self.found: dict[Property, Counterexample] = {}
-        self._wanted = set(properties)
-        self._seed = seed
+        self.report = WalkReport(seed)
         self._probe = probe
+        self._wanted = set(properties)
         self._budget = dict.fromkeys(properties, _PROBE_BUDGET * probe.limit)
         self._goal_distances: dict[State, GoalDistance] = {}
-        self._seen: set[int] = set()
-        self._replay = policy.start(task)  # looks at states again after a walk
-        self._walks = self._steps = self._solved = self._stuck = self._probes = 0
+        self._seen: set[int] = set()  # fingerprints
+        self._replay = probe.policy.start(probe.task)  # looks at states again after a walk
 
     def run(self, walks: int, steps: int, on_walk: Callable[[int], None] | None = None) -> None:
         """Run up to `walks` walks of up to `steps` actions; stop when everything is found."""
-        walk = self.policy.start(self.task)
+        walk = self._probe.policy.start(self._probe.task)
         for number in range(walks):
             if not self._wanted:
                 return
-            walk.restart(self.task.initial)
-            self._run(walk, np.random.default_rng([self._seed, number]), steps)
-            self._walks += 1
+            walk.restart(self._probe.task.initial)
+            self._run(walk, np.random.default_rng([self.report.seed, number]), steps)
+            self.report.walks += 1
+            self.report.states = len(self._seen)
             if on_walk:
-                on_walk(self._walks)
-
-    @property
-    def report(self) -> WalkReport:
-        return WalkReport(
-            seed=self._seed,
-            walks=self._walks,
-            steps=self._steps,
-            states=len(self._seen),
-            solved=self._solved,
-            stuck=self._stuck,
-            probes=self._probes,
-        )
+                on_walk(self.report.walks)
 
     def _run(self, walk: Walk, rng: np.random.Generator, steps: int) -> None:
         path = _Path()
@@ -104,13 +79,13 @@ class WalkSearch:
                 break
             walk.apply(action)
             path.actions.append(action)
-            self._steps += 1
+            self.report.steps += 1
             self._arrive(path, walk)
         if walk.is_goal:
-            self._solved += 1
+            self.report.solved += 1
             self._find_lost_optimum(tuple(path.actions))
         else:
-            self._stuck += walk.action_count == 0
+            self.report.stuck += walk.action_count == 0
             self._find_trap(tuple(path.actions))
 
     def _arrive(self, path: _Path, walk: Walk) -> None:
@@ -118,7 +93,8 @@ class WalkSearch:
         self._seen.add(walk.fingerprint)
         cycle = path.arrive(walk.fingerprint)
         if cycle and Property.CYCLE_FREE in self._wanted:
-            self._report(Property.CYCLE_FREE, Reason.CYCLE, tuple(path.actions), cycle=cycle)
+            trace = tuple(path.actions)
+            self._found(Property.CYCLE_FREE, Reason.CYCLE, trace, cycle=cycle)
 
     def _find_trap(self, path: tuple[Action, ...]) -> None:
         """Report the first state of the path from which the policy reaches no goal."""
@@ -136,12 +112,9 @@ class WalkSearch:
                 first = middle
             else:
                 before = middle
-        self._report(
-            Property.GOAL_ACHIEVING,
-            Reason.NO_ACTION if stuck and first == len(path) else Reason.TRAP,
-            path[:first],
-            ending=path[first:] if stuck else None,
-        )
+        reason = Reason.NO_ACTION if stuck and first == len(path) else Reason.TRAP
+        ending = path[first:] if stuck else None
+        self._found(Property.GOAL_ACHIEVING, reason, path[:first], ending=ending)
 
     def _is_trap(self, state: State) -> bool:
         """Return whether a probe proves that the policy reaches no goal from a state."""
@@ -163,7 +136,7 @@ class WalkSearch:
                 return
             self._replay.restart(state)
             if not set(optimal) & set(self._replay.actions()):
-                self._report(Property.OPTIMALITY_PRESERVING, Reason.LOST_OPTIMUM, path[:index])
+                self._found(Property.OPTIMALITY_PRESERVING, Reason.LOST_OPTIMUM, path[:index])
                 return
 
     def _expand(self, property: Property, state: State) -> StateSpace | None:
@@ -171,23 +144,23 @@ class WalkSearch:
         if self._budget[property] <= 0:
             return None
         if property is Property.OPTIMALITY_PRESERVING:
-            space = self._probe.nearest_goals(self.task, state)
+            space = self._probe.nearest_goals(state)
         else:
-            space = self._probe.reached(self.policy, self.task, state)
+            space = self._probe.reached(state)
         self._budget[property] -= len(space)
-        self._probes += 1
+        self.report.probes += 1
         return space
 
     def _states(self, path: tuple[Action, ...]) -> list[State]:
         """Return all states of a path, and leave `_replay` at the last one."""
-        self._replay.restart(self.task.initial)
-        states = [self.task.initial]
+        states = [self._probe.task.initial]
+        self._replay.restart(states[0])
         for action in path:
             self._replay.apply(action)
             states.append(self._replay.state)
         return states
 
-    def _report(
+    def _found(
         self,
         property: Property,
         reason: Reason,
@@ -197,13 +170,6 @@ class WalkSearch:
         ending: tuple[Action, ...] | None = None,
     ) -> None:
         self._wanted.remove(property)
-        self.found[property] = counterexample(
-            self.policy,
-            self.task,
-            reason,
-            trace,
-            probe=self._probe,
-            shortest=not trace,
-            cycle=cycle,
-            ending=ending,
+        self.found[property] = self._probe.counterexample(
+            reason, trace, shortest=not trace, cycle=cycle, ending=ending
         )

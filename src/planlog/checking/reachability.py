@@ -8,12 +8,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from planlog.checking.paths import shortest_path, states_on_cycles
 from planlog.pddl.task import Action
+from planlog.ragged import Ids, Mask
 from planlog.statespace.graph import NOT_REACHED, Graph
 from planlog.statespace.space import StateSpace
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,12 @@ class Reachability:
     @cached_property
     def cyclic(self) -> Mask:
         """Reached states on a cycle of expanded states."""
-        return self.states & states_on_cycles(self.graph)
+        # A strongly connected component with an inner arc has a cycle through each of its states.
+        components = self.graph.components
+        inside = components[self.graph.sources] == components[self.graph.targets]
+        has_cycle = np.zeros(self.graph.size, dtype=bool)
+        has_cycle[components[self.graph.targets[inside]]] = True
+        return self.states & has_cycle[components]
 
     def nearest(self, mask: Mask) -> int | None:
         """Return the reached state of a mask with the least depth, then the least number."""
@@ -79,12 +82,34 @@ class Reachability:
 
     def trace(self, state: int) -> tuple[Action, ...]:
         """Return a shortest path of derived actions from the start to a reached state."""
-        return shortest_path(self.space, self.graph, 0, state)
+        return self._path(self.depths, state)
+
+    def cycle(self, state: int) -> tuple[Action, ...]:
+        """Return a shortest cycle of derived actions through a state on a cycle."""
+        distances = self.graph.distances([state])
+        sources, transitions = self._incoming(state)
+        last = np.argmin(np.where(distances[sources] == NOT_REACHED, np.inf, distances[sources]))
+        path = self._path(distances, int(sources[last]))
+        return (*path, self.space.action_of(transitions[last]))
 
     def ending(self, state: int) -> tuple[Action, ...] | None:
         """Return a shortest path from a reached state to a stuck one; None if there is none."""
         distances = self.graph.distances([state])
         ends = np.flatnonzero(self.stuck & (distances != NOT_REACHED))
-        if len(ends) == 0:
-            return None
-        return shortest_path(self.space, self.graph, state, int(ends[np.argmin(distances[ends])]))
+        return self._path(distances, int(ends[np.argmin(distances[ends])])) if len(ends) else None
+
+    def _path(self, distances: npt.NDArray[np.int32], end: int) -> tuple[Action, ...]:
+        """Follow arcs back from `end`, each to a distance one less, until the distance is 0."""
+        actions = []
+        while distances[end] > 0:
+            sources, transitions = self._incoming(end)
+            arc = np.flatnonzero(distances[sources] == distances[end] - 1)[0]
+            actions.append(self.space.action_of(transitions[arc]))
+            end = int(sources[arc])
+        return tuple(reversed(actions))
+
+    def _incoming(self, state: int) -> tuple[Ids, Ids]:
+        """Return the sources and the transitions of the arcs into a state: (arcs,) each."""
+        backwards = self.graph.reverse
+        entries = backwards.segments[state]
+        return backwards.targets[entries], backwards.arcs[entries]

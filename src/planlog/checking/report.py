@@ -81,6 +81,10 @@ class Fraction:
         """Return the fraction of the states in `total` (states,) that are in `mask` (states,)."""
         return cls(int((mask & total).sum()), int(total.sum()))
 
+    @classmethod
+    def sum(cls, fractions: Iterable[Fraction]) -> Fraction:
+        return sum(fractions, cls(0, 0))
+
     @property
     def percent(self) -> float:
         """Percentage; 0 if the total is 0."""
@@ -94,7 +98,7 @@ class Fraction:
 class GoalStatus:
     """A conjunct of the goal, and whether it holds."""
 
-    text: str
+    goal: str
     holds: bool
 
 
@@ -111,11 +115,11 @@ class Counterexample:
     shortest: bool  # no shorter trace (under the policy, if this one is) leads to the state
     state: State
     goals: tuple[GoalStatus, ...]
+    distance: int | None  # goal distance in actions; None in a dead end or if unknown
+    dead_end: bool | None  # None if unknown
     derived: tuple[Action, ...]
     derived_by_rule: Mapping[str, tuple[Action, ...]]  # text of the rule -> actions it derives
     optimal: tuple[Action, ...] | None  # empty in a dead end; None if unknown
-    distance: int | None  # goal distance in actions; None in a dead end or if unknown
-    dead_end: bool | None  # None if unknown
     cycle: tuple[Action, ...]  # from the state back to it; empty unless that is the reason
     # Derived actions from the state to one without derived actions; None if the policy reaches
     # no such state or none is known.
@@ -159,10 +163,10 @@ class Fond:
 class RuleCount:
     """Firing counts of a rule over non-goal states."""
 
-    text: str
+    rule: str
     line: int
     derives_action: bool
-    states: int  # in which the rule fires, without goal states
+    states: int  # in which the rule fires
     derivations: int  # over all these states; those of a static rule count once
 
     def __add__(self, other: RuleCount) -> RuleCount:
@@ -177,9 +181,8 @@ class RuleReport:
     scope: Scope | None  # None if tasks differ in it
     states: int  # non-goal states, in which the rules were evaluated
     rules: tuple[RuleCount, ...]  # in the order of the file; empty for all applicable actions
-    live: int  # the `states` that are not known to be dead ends
-    actions: int  # derived in live states
-    choices: int  # live states with more than one derived action
+    actions: int  # derived in live states: the `states` that are not known to be dead ends
+    choice: Fraction  # live states with more than one derived action
     mixed: Fraction | None  # states with optimal and other derived actions, if optima are known
 
     @property
@@ -189,12 +192,7 @@ class RuleReport:
     @property
     def mean_actions(self) -> float:
         """Mean number of derived actions in a live state."""
-        return self.actions / self.live if self.live else 0.0
-
-    @property
-    def choice(self) -> Fraction:
-        """Live states with more than one derived action."""
-        return Fraction(self.choices, self.live)
+        return self.actions / self.choice.of if self.choice.of else 0.0
 
     def __add__(self, other: RuleReport) -> RuleReport:
         """Add the counts of two reports on the same rules."""
@@ -203,24 +201,23 @@ class RuleReport:
             scope=self.scope if self.scope is other.scope else None,
             states=self.states + other.states,
             rules=tuple(a + b for a, b in zip(self.rules, other.rules, strict=True)),
-            live=self.live + other.live,
             actions=self.actions + other.actions,
-            choices=self.choices + other.choices,
-            mixed=sum(mixed, Fraction(0, 0)) if mixed else None,
+            choice=self.choice + other.choice,
+            mixed=Fraction.sum(mixed) if mixed else None,
         )
 
 
-@dataclass(frozen=True)
+@dataclass
 class WalkReport:
     """Counts of the random walks that looked for counterexamples."""
 
     seed: int
-    walks: int
-    steps: int
-    states: int  # number of distinct states
-    solved: int  # walks that reached a goal
-    stuck: int  # walks that ended in a state without derived actions
-    probes: int  # states whose surroundings were expanded
+    walks: int = 0
+    steps: int = 0
+    states: int = 0  # number of distinct states
+    solved: int = 0  # walks that reached a goal
+    stuck: int = 0  # walks that ended in a state without derived actions
+    probes: int = 0  # states whose surroundings were expanded
 
 
 @dataclass(frozen=True)
@@ -270,13 +267,14 @@ class Summary:
     def failing(self, property: Property) -> Fraction:
         """Return the fraction of failing states over the tasks with a complete scope."""
         findings = [report.findings[property] for report in self.reports]
-        return self._sum(f.failing for f in findings if f.scope in (Scope.WHOLE, Scope.REACHED))
+        complete = (f for f in findings if f.scope in (Scope.WHOLE, Scope.REACHED))
+        return Fraction.sum(f.failing for f in complete if f.failing)
 
     @property
     def failing_reached(self) -> Fraction:
         """Reached states without an optimal derived action, over the tasks in which it is known."""
-        found = (report.findings.get(Property.OPTIMALITY_PRESERVING) for report in self.reports)
-        return self._sum(finding.failing_reached for finding in found if finding)
+        found = (finding for report in self.reports for finding in report.findings.values())
+        return Fraction.sum(f.failing_reached for f in found if f.failing_reached)
 
     @property
     def fully_known(self) -> int:
@@ -299,7 +297,3 @@ class Summary:
         """Sum of the counts over all tasks; a rule never fired if it fired on none."""
         first, *others = (report.rules for report in self.reports)
         return sum(others, first)
-
-    @staticmethod
-    def _sum(fractions: Iterable[Fraction | None]) -> Fraction:
-        return sum((fraction for fraction in fractions if fraction is not None), Fraction(0, 0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from planlog.checking.optimality import Optimality
 from planlog.checking.reachability import Reachability
 from planlog.checking.report import Fraction, RuleCount, RuleReport, Scope
@@ -29,24 +31,24 @@ def rule_report(
     return RuleReport(
         scope=scope,
         states=states,
-        rules=_rule_counts(policy, space.task, counts),
-        live=len(actions),
+        rules=tuple(_rule_counts(policy, space.task, counts)),
         actions=int(actions.sum()),
-        choices=int((actions > 1).sum()),
+        choice=Fraction(int((actions > 1).sum()), len(actions)),
         mixed=Fraction.of_mask(optimality.mixed, optimality.states) if optimality else None,
     )
 
 
-def _rule_counts(policy: Policy, task: Task, counts: RuleCounts) -> tuple[RuleCount, ...]:
-    """Count the firings of each rule; derivations of a static rule count once, not per state."""
+def _rule_counts(policy: Policy, task: Task, counts: RuleCounts) -> Iterator[RuleCount]:
+    """Count the firings of each rule.
+
+    A static rule has the same derivations in all states, so they are counted once.
+    """
     if policy.program is None:
-        return ()
+        return
     derivations = policy.derivations(task, [task.initial]).rules
-    rules = []
-    for i, (rule, number) in enumerate(zip(policy.program.rules, policy.rule_numbers, strict=True)):
-        states, total = int(counts.states[i]), int(counts.derivations[i])
+    totals = zip(counts.states.tolist(), counts.derivations.tolist(), strict=True)
+    rules = zip(policy.program.rules, policy.rule_numbers, totals, strict=True)
+    for rule, number, (states, total) in rules:
         if derivations[number].static and states:
             total //= states
-        text = rule.text or str(rule)
-        rules.append(RuleCount(text, rule.line, rule.is_policy_rule, states, total))
-    return tuple(rules)
+        yield RuleCount(rule.text or str(rule), rule.line, rule.is_policy_rule, states, total)

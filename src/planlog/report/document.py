@@ -1,23 +1,116 @@
-"""The content of a report, independent of its format."""
+"""Reports as values: text, tables and figures, which every output format can render."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
-from planlog.experiment.records import Record, Status
-from planlog.report import tables
-from planlog.report.figure import Figure
-from planlog.report.figures import objects_figure, pli_figure, time_figure
-from planlog.report.learning import learning_figures
-from planlog.report.metrics import Comparison
-from planlog.report.naming import domain_label, duration, full_label, plural
-from planlog.report.published import TRAINING_SECONDS
-from planlog.report.quality import quality_figure
-from planlog.report.table import Table
+
+@dataclass(frozen=True)
+class Cell:
+    """A text, or a number with its standard deviation."""
+
+    text: str
+    std: str = ""  # rendered after ±
+    best: bool = False  # of its column
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows under a title, which may be empty; the first cell of a row is its name."""
+
+    title: str
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows in groups; the first column holds names, the others numbers."""
+
+    name: str
+    title: str
+    caption: str
+    header: tuple[str, ...]
+    groups: tuple[Group, ...]
+    references: frozenset[int] = frozenset()  # columns with published results
+
+    @property
+    def rows(self) -> Iterator[tuple[Cell, ...]]:
+        return (row for group in self.groups for row in group.rows)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points in the order of x; a line has a gap where y is NaN."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    learned: bool = False  # drawn dotted
+    low: tuple[float, ...] = ()  # band around the line
+    high: tuple[float, ...] = ()
+    steps: bool = False  # y is constant until the next x
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A range from low to high."""
+
+    row: str
+    label: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """A named part of the x-axis, from `start` to `end`."""
+
+    label: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: either lines or bars."""
+
+    title: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    lines: tuple[Line, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    x_log: bool = False
+    y_log: bool = False
+    y_range: tuple[float, float] | None = None
+    parts: tuple[Part, ...] = ()
+    ticks: tuple[tuple[float, str], ...] = ()
+    note: str = ""  # on values outside of the axes
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels in rows of equal length, padded with empty panels, and one legend."""
+
+    name: str  # of the file, without suffix
+    caption: str
+    description: str  # alternative text for readers who cannot see the figure
+    panels: tuple[tuple[Panel, ...], ...]
+    share_y: bool = False  # within each row
+
+
+_COLUMNS = 4  # the width of a page
+
+
+def in_columns(rows: Sequence[Sequence[Panel]]) -> tuple[tuple[Panel, ...], ...]:
+    """Break rows of panels, one panel for each domain, at the width of a page."""
+    columns = min(_COLUMNS, len(rows[0]))
+    broken = []
+    for start in range(0, len(rows[0]), columns):
+        for row in rows:
+            part = row[start : start + columns]
+            broken.append((*part, *[Panel()] * (columns - len(part))))
+    return tuple(broken)
 
 
 @dataclass(frozen=True)
@@ -55,197 +148,3 @@ class Document:
     def figures(self) -> tuple[Figure, ...]:
         items = (item for section in self.sections for item in section.items)
         return tuple(item for item in items if isinstance(item, Figure))
-
-
-def write(comparison: Comparison, about: Mapping[str, Any]) -> Document:
-    """Return the report on an experiment; `about` is the content of its `experiment.json`."""
-    sections = []
-    for title, found in _sections(comparison, about):
-        items = tuple(item for item in found if item is not None and not _is_empty(item))
-        if items:
-            sections.append(Section(title, items))
-    return Document("Report on an experiment", tuple(sections))
-
-
-def _is_empty(item: Item) -> bool:
-    return isinstance(item, Table) and not any(item.rows)
-
-
-def _sections(
-    comparison: Comparison, about: Mapping[str, Any]
-) -> Iterator[tuple[str, Iterable[Item | None]]]:
-    """Yield titles and items; an item may be None if there is nothing to show."""
-    domains = comparison.domains
-    yield "What was run", _summary(comparison, about)
-    if any(comparison.tasks.values()):
-        yield (
-            "Plan length",
-            [
-                tables.npli_table(comparison),
-                tables.eligibility_table(comparison),
-                _without_plans(comparison),
-                tables.longer_table(comparison),
-                *(pli_figure(comparison, domain) for domain in domains),
-            ],
-        )
-        quality = (quality_figure(comparison, domain) for domain in domains)
-        yield "Coverage and scores", [*tables.score_tables(comparison), *quality]
-        yield "Time and memory", [*tables.usage_tables(comparison), time_figure(comparison)]
-    if any(comparison.trainings.values()):
-        fast, slow = TRAINING_SECONDS
-        yield (
-            "Training",
-            [
-                tables.training_table(comparison),
-                f"The trainings of the paper took from {fast:,} to {slow:,} seconds.",
-                *learning_figures(comparison),
-            ],
-        )
-    yield "Sizes of the tasks", [objects_figure(comparison)]
-    yield "All runs", _runs(comparison)
-    yield "How the numbers are made", _DEFINITIONS
-
-
-_SHOWN_CONTRADICTIONS = 3
-
-
-def warnings(comparison: Comparison) -> Iterator[str]:
-    """Yield facts that change how to read the numbers."""
-    if empty := [domain for domain in comparison.domains if not comparison.tasks[domain]]:
-        yield f"Nothing has been run yet in {', '.join(map(domain_label, empty))}."
-    if missing := comparison.incomplete:
-        yield (
-            "These results are not complete: not yet run on every task are "
-            f"{len(missing)} of {plural(len(comparison.planners), 'planner')} (see the table of "
-            "all runs). Sums and means are of what is there."
-        )
-    if comparison.replaced:
-        yield (
-            f"{plural(comparison.replaced, 'record')} left out: the same was run again later, with "
-            "other limits or other files."
-        )
-    if wrong := comparison.contradictions:
-        places = ", ".join(
-            f"{t.domain} {t.split} {t.task} (a plan of cost {t.best:g}, but {t.bound:g} proved)"
-            for t in wrong[:_SHOWN_CONTRADICTIONS]
-        )
-        others = len(wrong) - _SHOWN_CONTRADICTIONS
-        yield (
-            "Contradictions: plans are better than what was said to be proved optimal, so the "
-            f"optimum of {plural(len(wrong), 'task')} counts as unknown: {places}"
-            f"{f' and {others:,} more' if others > 0 else ''}."
-        )
-
-
-def _summary(comparison: Comparison, about: Mapping[str, Any]) -> Iterator[Item]:
-    tasks = sum(map(len, comparison.tasks.values()))
-    runs = sum(measures.runs for measures in comparison.measures.values())
-    trainings = sum(map(len, comparison.trainings.values()))
-    yield (
-        f"{plural(runs, 'run')} of {plural(len(comparison.planners), 'planner')} on "
-        f"{plural(tasks, 'task')} of {plural(len(comparison.domains), 'domain')} "
-        f"({', '.join(map(domain_label, comparison.domains))}), and "
-        f"{plural(trainings, 'training')}."
-    )
-    yield from warnings(comparison)
-    yield _total_time(list(comparison.records))
-    parts = about.get("commands")
-    commands = [c for c in parts if isinstance(c, dict)] if isinstance(parts, list) else []
-    if lines := dict.fromkeys(str(c["command"]) for c in commands if "command" in c):
-        yield Listing(tuple(lines))
-    for machine in dict.fromkeys(_machine(c.get("machine")) for c in commands):
-        if machine:
-            yield f"Machine: {machine}."
-    versions = commands[-1].get("versions") if commands else None
-    if isinstance(versions, dict) and versions:
-        yield f"Versions: {', '.join(f'{k} {v}' for k, v in sorted(versions.items()))}."
-
-
-def _total_time(records: Sequence[Record]) -> str:
-    """Return the total run time, and the time between the first start and the last end."""
-    text = f"Together they took {duration(sum(record.seconds for record in records))}"
-    starts, ends = [], []
-    for record in records:
-        with suppress(ValueError):  # a missing or foreign time stamp
-            start = datetime.fromisoformat(record.started).timestamp()
-            starts.append(start)
-            ends.append(start + record.seconds)
-    if not starts:
-        return f"{text}."
-    passed = duration(max(ends) - min(starts))
-    return f"{text}; from the first start to the last end {passed} passed."
-
-
-def _machine(machine: object) -> str:
-    """Return a description of a machine; empty if nothing is known."""
-    if not isinstance(machine, dict):
-        return ""
-    parts = []
-    if isinstance(processors := machine.get("processors"), int):
-        parts.append(plural(processors, "processor"))
-    if isinstance(memory := machine.get("memory"), int | float):
-        parts.append(f"{memory / 2**30:.1f} GiB of memory")
-    if isinstance(system := machine.get("system"), str):
-        parts.append(system)
-    return ", ".join(parts)
-
-
-def _without_plans(comparison: Comparison) -> str | None:
-    """Return the planners whose mean NPLI covers fewer runs than that of others."""
-    parts = [
-        f"{full_label(planner)} in {domain_label(domain)} ({missing})"
-        for planner in comparison.planners
-        for domain in comparison.domains
-        if (missing := comparison.measures[planner.name, domain].npli_unsolved)
-        and not planner.proves
-    ]
-    if not parts:
-        return None
-    return (
-        "Runs without a plan have no NPLI and are not in the means, on tasks that are otherwise "
-        f"used: {'; '.join(parts)}."
-    )
-
-
-_SHOWN_MESSAGES = 20
-
-
-def _runs(comparison: Comparison) -> Iterator[Item]:
-    yield tables.runs_table(comparison)
-    yield tables.outcomes_table(comparison)
-    errors = (Status.FAILED, Status.INVALID)
-    failed = [record for record in comparison.records if record.status in errors]
-    if failed:
-        kinds: dict[tuple[str, str], list[Record]] = {}
-        for record in failed:
-            kinds.setdefault((record.planner, record.message), []).append(record)
-        yield f"Failed or refused: {plural(len(failed), 'run')}. What they said:"
-        lines = [_message(records) for records in kinds.values()]
-        others = len(lines) - _SHOWN_MESSAGES
-        more = [f"… and {others:,} more"] if others > 0 else []
-        yield Listing((*lines[:_SHOWN_MESSAGES], *more))
-
-
-def _message(records: Sequence[Record]) -> str:
-    """Return the message that all these records share."""
-    first = records[0]
-    place = " ".join(filter(None, (first.domain, first.split, first.task, first.planner)))
-    seed = "" if first.seed is None else f" seed {first.seed}"
-    more = f" (and {len(records) - 1:,} more)" if len(records) > 1 else ""
-    lines = first.message.strip().splitlines() or ["no message"]
-    return f"{place}{seed}{more}: {first.status.value}: {lines[-1]}"
-
-
-_DEFINITIONS = (
-    "PLI is 100 · (⟨BK⟩ − x) / ⟨BK⟩ for a plan of x actions, where ⟨BK⟩ is the mean number of "
-    "actions in the plans that the rules alone find for the task, over their seeds. NPLI is PLI "
-    "divided by the PLI of an optimal plan, times 100: 0 for the mean of the rules, 100 for an "
-    "optimal plan, never more, and without a limit below.",
-    "The optimum of a task is known if a planner or an exact method has proved its plan optimal, "
-    "or if the least cost of a plan equals the greatest lower bound that was proved. Where the "
-    "actions of a task do not all cost 1, the shortest length is not known from that.",
-    "NPLI is taken over all pairs of task and seed, where the optimum is known, the rules have "
-    "found a plan with every seed, and their mean is not optimal already. Runs without a plan "
-    "are left out of it; coverage and scores count them. Standard deviations are those of "
-    "the values themselves (divided by n, not by n − 1).",
-)

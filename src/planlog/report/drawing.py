@@ -5,19 +5,18 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from itertools import cycle
 from typing import Any
 
-import matplotlib
+import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from planlog.report.figure import Figure, Panel
+from planlog.report.document import Figure, Panel
 
 _SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -47,39 +46,26 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class Style:
-    """Style of a line; no two lines of a figure differ by colour alone."""
-
-    colour: str
-    marker: str = ""
-    hollow: bool = False  # the marker
-
-
-# The palette of Okabe and Ito, which suits all kinds of colour vision, and a few more colours.
-# A label has the same style in all figures.
+# Colour and marker by label; no two lines of a figure differ by colour alone. The palette is that
+# of Okabe and Ito, which suits all kinds of colour vision, with a few more colours.
 _STYLES = {
-    "rules alone": Style("#000000"),
-    "rules": Style("#000000", "d"),
-    "optimal": Style("#D55E00", "."),
-    "exact method": Style("#D55E00", "P"),
-    "LAMA, first plan": Style("#009E73", "."),
-    "LAMA": Style("#009E73", "h"),
-    "LRNN L=1 H=8": Style("#0072B2", "o"),
-    "LRNN L=1 H=16": Style("#56B4E9", "s"),
-    "LRNN L=2 H=8": Style("#CC79A7", "^"),
-    "LRNN L=2 H=16": Style("#E69F00", "D"),
-    "shipped model": Style("#4D4D4D", "v"),
-    "A* with LM-cut": Style("#8B5A2B", "x"),
-    "SymK": Style("#7A3E9D", "+"),
-    "Scorpion": Style("#7F7F7F", "*"),
+    "rules alone": ("#000000", ""),
+    "rules": ("#000000", "d"),
+    "optimal": ("#D55E00", "."),
+    "exact method": ("#D55E00", "P"),
+    "LAMA, first plan": ("#009E73", "."),
+    "LAMA": ("#009E73", "h"),
+    "LRNN L=1 H=8": ("#0072B2", "o"),
+    "LRNN L=1 H=16": ("#56B4E9", "s"),
+    "LRNN L=2 H=8": ("#CC79A7", "^"),
+    "LRNN L=2 H=16": ("#E69F00", "D"),
+    "shipped model": ("#4D4D4D", "v"),
+    "A* with LM-cut": ("#8B5A2B", "x"),
+    "SymK": ("#7A3E9D", "+"),
+    "Scorpion": ("#7F7F7F", "*"),
 }
-_OTHERS = (
-    Style("#5F5F5F", "1"),
-    Style("#005F45", "<"),
-    Style("#8F3F00", ">"),
-    Style("#004D73", "p"),
-)
+_OTHERS = (("#5F5F5F", "1"), ("#005F45", "<"), ("#8F3F00", ">"), ("#004D73", "p"))
+_POSTPROCESSED = re.compile(r", (actions eliminated|[\d.e+]+ s)$")  # end of a label
 _BARS = ("#0072B2", "#F3C26B", "#E69F00", "#B36B00", "#7A4900")  # training; test splits
 
 
@@ -95,13 +81,9 @@ def draw(figure: Figure, formats: Collection[str]) -> dict[str, bytes]:
     return files
 
 
-@contextmanager
-def house_style() -> Iterator[None]:
+def house_style() -> AbstractContextManager[None]:
     """Set matplotlib's parameters for reports, and restore those of the user afterwards."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_SETTINGS)
-        yield
+    return matplotlib.style.context(["default", _SETTINGS])
 
 
 # Inches.
@@ -116,9 +98,8 @@ def paint(figure: Figure) -> Canvas:
     panels = [panel for row in figure.panels for panel in row]
     width, height = _panel_size(panels, columns)
     gap = _GAP if figure.share_y else _GAP + _SCALE
-    handles = list(_handles(panels))
-    longest = max(len(str(handle.get_label())) for handle in handles)
-    right = 0.6 + 0.078 * longest  # the legend
+    styles, colours = _styles(panels), _bar_colours(panels)
+    right = 0.6 + 0.078 * max(map(len, [*styles, *colours]))  # the legend
     left = 0.85 if panels[0].bars else _LEFT
     top = _TOP if any(panel.title or panel.note for panel in panels) else 0.08
     bottom = _BOTTOM + (0.15 if panels[0].parts else 0)
@@ -136,13 +117,12 @@ def paint(figure: Figure) -> Canvas:
         wspace=gap / width,
         hspace=_ROW_GAP / height,
     )
-    styles = _styles(panels)
     for i, (place, panel) in enumerate(zip(axes.flat, panels, strict=True)):
         if panel == Panel():
             place.axis("off")
             continue
         if panel.bars:
-            _paint_bars(place, panel)
+            _paint_bars(place, panel, colours)
         else:
             _paint_lines(place, panel, styles)
         # Given positions save matplotlib their computation.
@@ -153,9 +133,17 @@ def paint(figure: Figure) -> Canvas:
         if panels[i + columns : i + columns + 1] in ([], [Panel()]):  # lowest of its column
             place.set_xlabel(panel.x_label)
             place.xaxis.set_label_coords(0.5, (0.16 - bottom) / height)
+    handles = [Line2D([], [], label=label, **style) for label, style in styles.items()]
+    handles += [Line2D([], [], label=n, color=c, linewidth=5) for n, c in colours.items()]
     anchor = (1 - (right - 0.1) / total[0], 0.5)
     canvas.legend(handles=handles, loc="center left", bbox_to_anchor=anchor, handlelength=2.8)
     return canvas
+
+
+def _bar_colours(panels: Sequence[Panel]) -> dict[str, str]:
+    """Return the colours of bars by label."""
+    labels = dict.fromkeys(bar.label for panel in panels for bar in panel.bars)
+    return dict(zip(labels, cycle(_BARS), strict=False))
 
 
 def _panel_size(panels: Sequence[Panel], columns: int) -> tuple[float, float]:
@@ -164,73 +152,51 @@ def _panel_size(panels: Sequence[Panel], columns: int) -> tuple[float, float]:
     return {1: (4.6, 2.4), 2: (3.3, 2.1)}.get(columns, (1.9, 1.7))
 
 
-def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
-    """Return the styles of lines by label; a planner that postprocesses has hollow markers."""
-    styles: dict[str, Style] = {}
+def _styles(panels: Sequence[Panel]) -> dict[str, dict[str, Any]]:
+    """Return matplotlib's properties of the lines of a figure, by label.
+
+    A planner that postprocesses plans has the style of the planner without it, but hollow markers.
+    """
+    styles: dict[str, dict[str, Any]] = {}
+    used: set[tuple[str, str, bool]] = set()
     others = cycle(_OTHERS)
-    for label in dict.fromkeys(line.label for panel in panels for line in panel.lines):
-        style = _STYLES.get(label)
-        if style is None and (same := _STYLES.get(_POSTPROCESSED.sub("", label))):
-            style = replace(same, hollow=True)
-        if style is None or style in styles.values():
-            style = next(others)
-        styles[label] = style
-    return styles
-
-
-_POSTPROCESSED = re.compile(r", (actions eliminated|[\d.e+]+ s)$")
-
-
-def _bar_colours(panels: Sequence[Panel]) -> dict[str, str]:
-    labels = dict.fromkeys(bar.label for panel in panels for bar in panel.bars)
-    return dict(zip(labels, cycle(_BARS), strict=False))
-
-
-def _handles(panels: Sequence[Panel]) -> Iterator[Line2D]:
-    """Yield the entries of the legend, each label once."""
-    styles = _styles(panels)
     for line in {line.label: line for panel in panels for line in panel.lines}.values():
-        yield Line2D([], [], label=line.label, **_look(styles[line.label], line.learned))
-    for label, colour in _bar_colours(panels).items():
-        yield Line2D([], [], label=label, color=colour, linewidth=5)
-
-
-def _look(style: Style, learned: bool) -> dict[str, Any]:
-    return {
-        "color": style.colour,
-        "linestyle": (0, (1.2, 1.3)) if learned else "-",
-        "linewidth": 1.2 if learned else 1.1,
-        "marker": style.marker,
-        "markersize": 3,
-        "markeredgewidth": 0.8,
-        "markerfacecolor": "white" if style.hollow else style.colour,
-    }
+        plain = line.label if line.label in _STYLES else _POSTPROCESSED.sub("", line.label)
+        style = (*_STYLES[plain], plain != line.label) if plain in _STYLES else None
+        if style is None or style in used:
+            style = (*next(others), False)
+        used.add(style)
+        colour, marker, hollow = style
+        styles[line.label] = {
+            "color": colour,
+            "linestyle": (0, (1.2, 1.3)) if line.learned else "-",
+            "linewidth": 1.2 if line.learned else 1.1,
+            "marker": marker,
+            "markersize": 3,
+            "markeredgewidth": 0.8,
+            "markerfacecolor": "white" if hollow else colour,
+        }
+    return styles
 
 
 _MARKERS = 12  # maximum number on a line
 
 
-def _paint_lines(axes: Axes, panel: Panel, styles: dict[str, Style]) -> None:
+def _paint_lines(axes: Axes, panel: Panel, styles: dict[str, dict[str, Any]]) -> None:
     if not panel.lines:
-        axes.text(0.5, 0.5, "nothing yet", transform=axes.transAxes, ha="center", color="#5a5a5a")
+        axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", color="#5a5a5a")
         axes.grid(visible=False)
         axes.set_xticks([])
         return
     for order, line in enumerate(panel.lines):
         style = styles[line.label]
-        every = 1 if style.marker == "." else math.ceil(len(line.x) / _MARKERS)
-        # Markers of different lines have different offsets.
-        marks = (order % every, every)
-        axes.plot(
-            line.x,
-            line.y,
-            drawstyle="steps-post" if line.steps else "default",
-            markevery=marks,
-            **_look(style, line.learned),
-            zorder=3,
-        )
+        every = 1 if style["marker"] == "." else math.ceil(len(line.x) / _MARKERS)
+        marks = (order % every, every)  # markers of different lines have different offsets
+        steps = "steps-post" if line.steps else "default"
+        axes.plot(line.x, line.y, drawstyle=steps, markevery=marks, **style, zorder=3)
         if line.low:
-            axes.fill_between(line.x, line.low, line.high, color=style.colour, alpha=0.15, lw=0)
+            colour = style["color"]
+            axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, lw=0)
     if panel.x_log:
         _logarithmic(axes, "x")
     if panel.y_log:
@@ -277,8 +243,7 @@ def _logarithmic(axes: Axes, name: str) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def _paint_bars(axes: Axes, panel: Panel) -> None:
-    colours = _bar_colours([panel])
+def _paint_bars(axes: Axes, panel: Panel, colours: dict[str, str]) -> None:
     heights: dict[str, list[float]] = {}
     y = 0.0
     for bar, before in zip(panel.bars, (None, *panel.bars), strict=False):

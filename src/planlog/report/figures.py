@@ -9,16 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from planlog.experiment.records import Family
-from planlog.report.figure import NAN, Bar, Figure, Line, Panel, Part, in_columns
-from planlog.report.metrics import Comparison, Planner, TaskRuns, is_solved, length_of, pli
-from planlog.report.naming import (
-    domain_label,
-    figure_name,
-    number,
-    planner_label,
-    seconds,
-    settings_label,
-)
+from planlog.report.comparison import Comparison
+from planlog.report.document import Bar, Figure, Line, Panel, Part, in_columns
+from planlog.report.formatting import domain_label, figure_name, number, seconds
+from planlog.report.metrics import TaskRuns, is_solved, pli
+from planlog.report.planners import settings_label
 
 
 def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
@@ -34,9 +29,9 @@ def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
     lines = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
     return Figure(
         figure_name("pli", domain),
-        f"{domain_label(domain)}: plan-length improvement (PLI) over the mean length of the rules' "
-        "plans, by task from easy to difficult; a mean over the seeds. Solid: baselines. Dotted: "
-        "learned policies. Gaps: no plan, or the optimum is not known.",
+        f"{domain_label(domain)}: plan-length improvement (PLI) over the mean plan length of the "
+        "rules, by task from easy to difficult; mean over the seeds. Solid: baselines. Dotted: "
+        "learned policies. Gaps: no plan, or optimum unknown.",
         f"Line chart over {len(tasks)} tasks of {domain_label(domain)}. Lines: {', '.join(lines)}. "
         + " ".join(f"{panel.title or 'PLI'}, {_means(panel.lines)}" for panel in panels),
         (panels,),
@@ -47,27 +42,24 @@ def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
 def _pli_panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str) -> Panel:
     x = tuple(float(i) for i in range(1, len(tasks) + 1))
 
-    def line(label: str, value: Callable[[TaskRuns], float | None], learned: bool = False) -> Line:
-        lengths = ((task, value(task)) for task in tasks)
-        y = (NAN if v is None or not t.baseline else pli(t.baseline, v) for t, v in lengths)
+    def line(label: str, lengths: Iterable[float | None], learned: bool = False) -> Line:
+        pairs = ((task.baseline, length) for task, length in zip(tasks, lengths, strict=True))
+        y = (math.nan if b is None or length is None else pli(b, length) for b, length in pairs)
         return Line(label, x, tuple(y), learned)
 
     lines = [
-        line("rules alone", lambda task: task.baseline),
-        line("optimal", lambda task: task.optimal_length),
+        line("rules alone", (task.baseline for task in tasks)),
+        line("optimal", (task.optimal_length for task in tasks)),
     ]
     for planner in comparison.with_settings(settings):
         if planner.family is not Family.RULES and not planner.proves:
-            learned = planner.family is Family.LEARNED
-            lines.append(line(planner_label(planner), _mean_length(planner), learned))
-    lines = [each for each in lines if not all(map(math.isnan, each.y))]
-    near = [v for each in lines if each.learned for v in each.y] + [0.0]
-    near += [v for each in lines if each.label == "optimal" for v in each.y]
-    near = [value for value in near if not math.isnan(value)]
-    everything = [v for each in lines for v in each.y if not math.isnan(v)]
-    low, high = min(near), max([*everything, 1.0])
-    if len(near) == 1:
-        low = min(everything)
+            lengths = (task.mean_length(planner.name) for task in tasks)
+            lines.append(line(planner.label, lengths, planner.learned))
+    lines = [each for each in lines if _known(each)]
+    everything = [y for each in lines for y in _known(each)]
+    near = [y for each in lines if each.learned or each.label == "optimal" for y in _known(each)]
+    low = min(*near, 0.0) if near else min(everything)
+    high = max(*everything, 1.0)
     # Clip a planner far below the others, which would flatten their lines.
     low = max(min(everything), low - 0.5 * (high - low))
     margin = 0.06 * (high - low)
@@ -82,21 +74,15 @@ def _pli_panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str)
     )
 
 
-def _mean_length(planner: Planner) -> Callable[[TaskRuns], float | None]:
-    def mean(task: TaskRuns) -> float | None:
-        lengths = [length_of(run) for run in task.runs.get(planner.name, ()) if is_solved(run)]
-        return statistics.fmean(lengths) if lengths else None
-
-    return mean
+def _known(line: Line) -> list[float]:
+    """Return the values of a line without its gaps."""
+    return [y for y in line.y if not math.isnan(y)]
 
 
 def _within(panel: Panel, low: float, high: float) -> Panel:
     """Return the panel with a range of y, and with a note on lines that leave it."""
-    below = []
-    for line in panel.lines:
-        least = min((y for y in line.y if not math.isnan(y)), default=low)
-        if least < low:
-            below.append(f"{line.label}: down to {number(least, 0)}")
+    least = {line.label: min(_known(line)) for line in panel.lines}
+    below = [f"{label}: down to {number(y, 0)}" for label, y in least.items() if y < low]
     return replace(panel, y_range=(low, high), note="\n".join(below))
 
 
@@ -122,11 +108,7 @@ def _ticks(tasks: Sequence[TaskRuns]) -> Iterator[tuple[float, str]]:
 
 def _means(lines: Iterable[Line], text: Callable[[float], str] = number) -> str:
     """Describe lines by their means."""
-    means = []
-    for line in lines:
-        known = [y for y in line.y if not math.isnan(y)]
-        if known:
-            means.append(f"{line.label} {text(statistics.fmean(known))}")
+    means = (f"{line.label} {text(statistics.fmean(_known(line)))}" for line in lines)
     return f"means: {'; '.join(means)}."
 
 
@@ -136,10 +118,10 @@ def objects_figure(comparison: Comparison) -> Figure | None:
     for domain in comparison.domains:
         sizes: dict[str, list[int]] = defaultdict(list)
         for record in comparison.trainings[domain]:
-            sizes["learned from"] += (record.training or {}).get("objects", [])
+            sizes["training"] += (record.training or {}).get("objects", [])
         for task in comparison.tasks[domain]:
             if task.objects:
-                sizes[f"tested: {task.split}" if task.split else "tested"].append(task.objects)
+                sizes[f"test: {task.split}" if task.split else "test"].append(task.objects)
         for label, some in sizes.items():
             if some:
                 bars.append(Bar(domain_label(domain), label, min(some), max(some)))
@@ -148,7 +130,7 @@ def objects_figure(comparison: Comparison) -> Figure | None:
     ranges = (f"{bar.row}, {bar.label}: {bar.low:g} to {bar.high:g}" for bar in bars)
     return Figure(
         "objects",
-        "The numbers of objects in the tasks that were learned from and in those to be solved.",
+        "Numbers of objects in the training tasks and in the test tasks.",
         f"Ranges on a logarithmic scale. {'; '.join(ranges)}.",
         ((Panel(x_label="objects", bars=tuple(bars), x_log=True),),),
     )
@@ -161,20 +143,20 @@ def time_figure(comparison: Comparison) -> Figure | None:
     """
     rows = []
     for settings in comparison.settings:
-        panels = []
+        row = []
         for domain in comparison.domains:
-            lines = tuple(_time_lines(comparison, domain, settings))
             title = domain_label(domain) + (f", {settings}" if settings else "")
-            panels.append(Panel(title, "objects", "seconds", lines, x_log=True, y_log=True))
-        rows.append(panels)
-    if not any(panel.lines for row in rows for panel in row):
+            lines = tuple(_time_lines(comparison, domain, settings))
+            row.append(Panel(title, "objects", "seconds", lines, x_log=True, y_log=True))
+        rows.append(row)
+    drawn = [panel for row in rows for panel in row if panel.lines]
+    if not drawn:
         return None
-    drawn = (panel for row in rows for panel in row if panel.lines)
     means = (f"{panel.title}: {_means(panel.lines, seconds)}" for panel in drawn)
     return Figure(
         "time",
-        "Time until the end of runs that found a plan, over the number of objects of the task; a "
-        "mean over the seeds, and over tasks with equally many objects.",
+        "Time of the runs that found a plan, by the number of objects of the task: mean over the "
+        "seeds and over tasks with equally many objects.",
         f"Line charts, both scales logarithmic. {' '.join(means)}",
         in_columns(rows),
         share_y=True,
@@ -183,16 +165,13 @@ def time_figure(comparison: Comparison) -> Figure | None:
 
 def _time_lines(comparison: Comparison, domain: str, settings: str) -> Iterator[Line]:
     for planner in comparison.with_settings(settings):
-        if planner.postprocesses:
-            continue
         times: dict[int, list[float]] = defaultdict(list)
         for task in comparison.tasks[domain]:
-            runs = task.runs.get(planner.name, ())
-            if task.objects and (solved := [r.seconds for r in runs if is_solved(r)]):
+            solved = [run.seconds for run in task.runs.get(planner.name, ()) if is_solved(run)]
+            if task.objects and solved:
                 times[task.objects] += solved
-        if times:
+        if times and not planner.postprocesses:
             x = sorted(times)
             # Zero has no logarithm.
             y = (max(1e-4, statistics.fmean(times[objects])) for objects in x)
-            learned = planner.family is Family.LEARNED
-            yield Line(planner_label(planner), tuple(map(float, x)), tuple(y), learned)
+            yield Line(planner.label, tuple(map(float, x)), tuple(y), planner.learned)

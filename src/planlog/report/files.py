@@ -13,18 +13,13 @@ from typing import Any
 
 from planlog.errors import PlanlogError
 from planlog.experiment.records import ResultsError, read_records
-from planlog.report.document import warnings, write
-from planlog.report.metrics import compare
+from planlog.report.comparison import compare
 from planlog.report.render import html, lab, latex, markdown
+from planlog.report.sections import warnings, write
 
 FORMATS = ("md", "tex", "png", "pdf", "html", "properties")
 DRAWN = frozenset({"png", "pdf", "html"})  # formats with figures
-_TEX = {  # tables for LaTeX, the table of the paper first
-    "npli": "table.tex",
-    "coverage": "table-coverage.tex",
-    "satisficing": "table-satisficing.tex",
-    "agile": "table-agile.tex",
-}
+_TEX = ("npli", "coverage", "satisficing", "agile")  # tables for LaTeX
 
 
 class MissingMatplotlibError(PlanlogError):
@@ -40,12 +35,6 @@ class Report:
     warnings: tuple[str, ...]
 
 
-def report(results: Path, formats: Collection[str] = FORMATS) -> Report:
-    """Return all files of these formats. The same records give the same files."""
-    with _no_garbage_collection():
-        return _report(results, formats)
-
-
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
     """Disable the garbage collector, which would visit all records again and again."""
@@ -58,7 +47,9 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _report(results: Path, formats: Collection[str]) -> Report:
+@_no_garbage_collection()
+def report(results: Path, formats: Collection[str] = FORMATS) -> Report:
+    """Return all files of these formats. The same records give the same files."""
     if DRAWN & set(formats) and importlib.util.find_spec("matplotlib") is None:
         others = ",".join(name for name in FORMATS if name not in DRAWN)
         raise MissingMatplotlibError(
@@ -72,17 +63,17 @@ def _report(results: Path, formats: Collection[str]) -> Report:
     if DRAWN & set(formats):
         from planlog.report.drawing import draw
 
-        wanted = [kind for kind in ("png", "pdf") if kind in formats]
-        wanted += ["svg"] if "html" in formats else []
-        images = {figure.name: draw(figure, wanted) for figure in document.figures}
-    for name, kinds in images.items():
-        files |= {f"{name}.{kind}": data for kind, data in kinds.items() if kind != "svg"}
+        kinds = [kind for kind in ("png", "pdf") if kind in formats]
+        drawn = [*kinds, "svg"] if "html" in formats else kinds
+        images = {figure.name: draw(figure, drawn) for figure in document.figures}
+        files |= {f"{name}.{kind}": images[name][kind] for name in images for kind in kinds}
     if "md" in formats:
         files["report.md"] = markdown.render(document, "png" if "png" in formats else None).encode()
     if "tex" in formats:
         for name, table in document.tables.items():
             if name in _TEX:
-                files[_TEX[name]] = latex.render(table).encode()
+                file = "table.tex" if name == "npli" else f"table-{name}.tex"
+                files[file] = latex.render(table).encode()
     if "html" in formats:
         svg = {name: kinds["svg"] for name, kinds in images.items()}
         files["report.html"] = html.render(document, svg).encode()
@@ -95,10 +86,8 @@ def _report(results: Path, formats: Collection[str]) -> Report:
 def _about(results: Path) -> Mapping[str, Any]:
     """Return the content of `experiment.json`; empty if there is no such file."""
     file = results / "experiment.json"
-    if not file.exists():
-        return {}
     try:
-        about = json.loads(file.read_bytes())
+        about = json.loads(file.read_bytes()) if file.exists() else {}
     except ValueError as error:
         raise ResultsError(f"{file}: not a JSON object: {error}") from None
     if not isinstance(about, dict):

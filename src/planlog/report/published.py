@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planlog.experiment.records import Family
-from planlog.report.metrics import MeanStd, Planner
+from planlog.report.planners import Planner
 
 _DOMAINS = ("blocksworld", "ferry", "rover", "satellite")
 _ALIASES = {"blocks": "blocksworld", "rovers": "rover"}
@@ -19,14 +19,14 @@ _LRNN = {  # by layers and width
 TRAINING_SECONDS = (156, 3522)  # the fastest and the slowest training
 
 
-def published_npli(planner: Planner, domain: str) -> MeanStd | None:
-    """Return the NPLI that the paper reports; None if it reports none."""
+def published_npli(planner: Planner, domain: str) -> tuple[float, float] | None:
+    """Return mean and standard deviation of the NPLI in the paper; None if it reports none."""
     domain = _ALIASES.get(domain, domain)
     row = None
-    if planner.family is Family.LEARNED and planner.network is not None:
+    if planner.network is not None:
         row = _LRNN.get(planner.network)
     elif planner.family is Family.PLANNER and planner.name == "lama-first":
         row = _LAMA
     if row is None or domain not in _DOMAINS or planner.postprocesses:
         return None
-    return MeanStd(*row[_DOMAINS.index(domain)])
+    return row[_DOMAINS.index(domain)]

@@ -8,16 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from planlog.experiment.records import Family, Record
-from planlog.report.figure import Figure, Line, Panel
-from planlog.report.metrics import Comparison, TaskRuns, cost_of, is_solved, quality
-from planlog.report.naming import (
-    domain_label,
-    figure_name,
-    number,
-    planner_label,
-    settings_label,
-)
+from planlog.experiment.records import Record
+from planlog.report.comparison import Comparison
+from planlog.report.document import Figure, Line, Panel
+from planlog.report.formatting import domain_label, figure_name, number
+from planlog.report.metrics import TaskRuns, cost_of, is_solved, quality
+from planlog.report.planners import Planner, settings_label
 
 _FIRST = 0.01  # seconds at which earlier plans are shown
 _POINTS = 50  # between two powers of ten
@@ -43,9 +39,9 @@ def quality_figure(comparison: Comparison, domain: str) -> Figure | None:
     )
     return Figure(
         figure_name("quality", domain),
-        f"{domain_label(domain)}: quality of the best plan so far over time, as the mean over the "
-        "tasks of C*/C (0 without a plan, 1 for an optimal one); a mean over the seeds. Solid: "
-        "baselines. Dotted: learned policies. To the right the same, enlarged.",
+        f"{domain_label(domain)}: quality of the best plan so far over time: mean of C*/C over "
+        "tasks and seeds (0 without a plan, 1 for an optimal plan). Solid: baselines. Dotted: "
+        "learned policies. Right: the same, enlarged near the optimum.",
         f"Step chart over {len(tasks)} tasks of {domain_label(domain)}, times on a logarithmic "
         f"scale, up to {end:g} seconds. At the end, {final}.",
         tuple(
@@ -60,16 +56,9 @@ def _panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str, end
     for planner in comparison.with_settings(settings):
         done = [(task, runs) for task in tasks if (runs := task.runs.get(planner.name))]
         if done and not planner.proves:
-            learned = planner.family is Family.LEARNED
-            lines.append(_line(planner_label(planner), done, end, learned))
-    return Panel(
-        title=settings_label(settings),
-        x_label="seconds",
-        y_label="mean C*/C",
-        lines=tuple(lines),
-        x_log=True,
-        y_range=(-0.04, 1.04),
-    )
+            lines.append(_line(planner, done, end))
+    title, limits = settings_label(settings), (-0.04, 1.04)
+    return Panel(title, "seconds", "mean C*/C", tuple(lines), x_log=True, y_range=limits)
 
 
 def _near_optimum(lines: Sequence[Line]) -> float:
@@ -79,9 +68,7 @@ def _near_optimum(lines: Sequence[Line]) -> float:
     return min(max(0.0, low), 0.98)
 
 
-def _line(
-    label: str, done: Sequence[tuple[TaskRuns, tuple[Record, ...]]], end: float, learned: bool
-) -> Line:
+def _line(planner: Planner, done: Sequence[tuple[TaskRuns, Sequence[Record]]], end: float) -> Line:
     """Return mean quality over time: the sum of the gains of all plans so far."""
     gains: dict[int, float] = defaultdict(float)  # by index of the point
     last = math.ceil(_POINTS * math.log10(end / _FIRST))
@@ -99,9 +86,9 @@ def _line(
                 before = now
     points = sorted({0, last, *gains})
     return Line(
-        label,
+        planner.label,
         tuple(min(end, _FIRST * 10 ** (point / _POINTS)) for point in points),
         tuple(accumulate(gains.get(point, 0.0) for point in points)),
-        learned,
+        planner.learned,
         steps=True,
     )

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from planlog.experiment.records import Family, Record, Status
-from planlog.report.metrics import Comparison, Eligibility, MeanStd, Measures, Planner
-from planlog.report.naming import (
-    NONE,
-    count,
-    domain_label,
-    full_label,
-    megabytes,
-    number,
-    planner_label,
-    seconds,
-    settings_label,
-)
+from planlog.experiment.records import Record, Status
+from planlog.report.comparison import Comparison, grouped
+from planlog.report.document import Cell, Group, Table
+from planlog.report.formatting import NONE, count, domain_label, number, seconds
+from planlog.report.metrics import Exclusion, Measures, Statistics
+from planlog.report.planners import Planner, settings_label
 from planlog.report.published import published_npli
-from planlog.report.table import Cell, Group, Table
 
 
 def _groups(
@@ -29,8 +21,8 @@ def _groups(
     rows: dict[str, list[tuple[Cell, ...]]] = {"": []}
     others: list[tuple[Cell, ...]] = []
     for planner in planners:
-        row = (Cell(planner_label(planner)), *cells(planner))
-        if planner.family is not Family.LEARNED:
+        row = (Cell(planner.label), *cells(planner))
+        if not planner.learned:
             rows[""].append(row)
         elif planner.network is None:
             others.append(row)
@@ -41,194 +33,163 @@ def _groups(
     return tuple(Group(title, tuple(some)) for title, some in rows.items() if some)
 
 
-def _domain_table(
-    comparison: Comparison,
-    name: str,
-    title: str,
-    caption: str,
-    text: Callable[[Planner, str], str],
-    planners: Iterable[Planner] | None = None,
-) -> Table:
-    """Return a table with a row for each planner and a column for each domain."""
+def _mean_and_max(found: Statistics | None, text: Callable[[float], str]) -> str:
+    return f"{text(found.mean)} / {text(found.max)}" if found else NONE
+
+
+# Tables of texts: title, caption, and the text for a planner in a domain.
+_TEXTS: dict[str, tuple[str, str, Callable[[Measures], str]]] = {
+    "longer": (
+        "Plans longer than those of the rules",
+        "Tasks on which the mean plan is longer than that of the rules alone, of the tasks that "
+        "both solve with every seed.",
+        lambda m: f"{m.longer} of {m.compared}" if m.compared else NONE,
+    ),
+    "time": (
+        "Time",
+        "Wall-clock time of the runs that found a plan: mean / maximum.",
+        lambda m: _mean_and_max(m.seconds, seconds),
+    ),
+    "memory": (
+        "Memory",
+        "Peak memory of the runs that found a plan: mean / maximum.",
+        lambda m: _mean_and_max(m.memory, lambda value: f"{value / 1e6:,.0f} MB"),
+    ),
+    "runs": (
+        "Runs",
+        "Number of runs, and the expected number if runs of some task or seed are missing.",
+        lambda m: f"{m.runs:,} of {m.expected:,}" if m.runs < m.expected else f"{m.runs:,}",
+    ),
+}
+
+
+def text_table(comparison: Comparison, name: str, planners: Iterable[Planner]) -> Table:
+    """Return a table of texts with a row for each planner and a column for each domain."""
+    title, caption, text = _TEXTS[name]
 
     def cells(planner: Planner) -> list[Cell]:
-        return [Cell(text(planner, domain)) for domain in comparison.domains]
+        return [Cell(text(comparison.measures[planner.name, d])) for d in comparison.domains]
 
     header = ("Planner", *map(domain_label, comparison.domains))
-    groups = _groups(comparison.planners if planners is None else planners, cells)
-    return Table(name, title, caption, header, groups)
+    return Table(name, title, caption, header, _groups(planners, cells))
 
 
-def _best(values: Iterable[float | None], text: Callable[[float], str]) -> str | None:
-    """Return the maximum as text, so that values which look the same are equally good."""
-    known = [value for value in values if value is not None]
-    return text(max(known)) if known else None
+def _ranking(
+    planners: Iterable[Planner],
+    values: Mapping[str, Sequence[tuple[float, str] | None]],
+    text: Callable[[float], str],
+    references: Collection[int] = (),
+) -> tuple[Group, ...]:
+    """Return rows of numbers in which the best of each column is marked.
+
+    `values` maps the name of a planner to its numbers and their standard deviations as text. The
+    columns in `references`, counted from 1, have no best.
+    """
+    known = ([pair[0] for pair in column if pair] for column in zip(*values.values(), strict=True))
+    best = [text(max(column)) if column else None for column in known]
+
+    def cells(planner: Planner) -> Iterable[Cell]:
+        for i, (pair, top) in enumerate(zip(values[planner.name], best, strict=True), start=1):
+            if pair is None:
+                yield Cell(NONE)
+            else:
+                shown = text(pair[0])  # values that look the same are equally good
+                yield Cell(shown, pair[1], shown == top and i not in references)
+
+    return _groups(planners, cells)
 
 
 def npli_table(comparison: Comparison) -> Table:
     """Return the table of the paper: NPLI of each planner in each domain, beside the paper's."""
-    shown = [planner for planner in comparison.planners if not planner.proves]
+    planners = [planner for planner in comparison.planners if not planner.proves]
     header = ["Planner"]
     references = set()
-    columns: list[dict[str, MeanStd | None]] = []  # by the name of the planner
+    columns = []
     for domain in comparison.domains:
         header.append(domain_label(domain))
-        columns.append({p.name: comparison.measures[p.name, domain].npli for p in shown})
-        published = {p.name: published_npli(p, domain) for p in shown}
-        if any(published.values()):
+        found = (comparison.measures[p.name, domain].npli for p in planners)
+        columns.append([npli and (npli.mean, npli.std) for npli in found])
+        published = [published_npli(p, domain) for p in planners]
+        if any(published):
             references.add(len(header))
             header.append("paper")
             columns.append(published)
-    best = [_best((v and v.mean for v in column.values()), number) for column in columns]
-
-    def cells(planner: Planner) -> Iterable[Cell]:
-        for i, (column, top) in enumerate(zip(columns, best, strict=True), start=1):
-            value = column[planner.name]
-            if value is None:
-                yield Cell(NONE)
-            else:
-                mean = number(value.mean)
-                yield Cell(mean, number(value.std), mean == top and i not in references)
-
+    values = {
+        planner.name: [pair and (pair[0], number(pair[1])) for pair in row]
+        for planner, row in zip(planners, zip(*columns, strict=True), strict=True)
+    }
     return Table(
         "npli",
         "Normalised plan-length improvement (NPLI)",
-        "0 is the mean length of the plans of the rules alone, 100 the optimum. Mean ± standard "
-        "deviation over all tasks with a known optimum and all seeds; the best mean of each domain "
-        "is bold. Beside it, what the paper reports for its own tasks and training.",
+        "0 is the mean plan length of the rules alone, 100 the optimum. Mean ± standard deviation "
+        "over all tasks with a known optimum and all seeds; the best mean of each domain is bold. "
+        'The "paper" columns hold the results of the paper on its own tasks.',
         tuple(header),
-        _groups(shown, cells),
+        _ranking(planners, values, number, references),
         frozenset(references),
     )
 
 
-def eligibility_table(comparison: Comparison) -> Table:
+def exclusions_table(comparison: Comparison) -> Table:
     """Return the numbers of tasks with and without an NPLI."""
-    found = [Eligibility.of(comparison.tasks[domain]) for domain in comparison.domains]
+    domains = comparison.domains
+    found = [Counter(task.exclusion for task in comparison.tasks[domain]) for domain in domains]
     rows = {
-        "tasks": [e.tasks for e in found],
-        "left out: optimum not known": [e.unknown_optimum for e in found],
-        "left out: not solved by the rules with every seed": [e.unsolved_by_rules for e in found],
-        "left out: the rules are optimal already": [e.optimal_rules for e in found],
-        "used": [e.eligible for e in found],
+        "tasks": [reasons.total() for reasons in found],
+        **{f"excluded: {e.value}": [reasons[e] for reasons in found] for e in Exclusion},
+        "included": [reasons[None] for reasons in found],
     }
     return Table(
-        "grounds",
-        "Tasks that NPLI is taken over",
-        "For each task that is left out, the first reason counts.",
-        ("", *map(domain_label, comparison.domains)),
+        "exclusions",
+        "Tasks with an NPLI",
+        "A task is excluded for the first reason that applies.",
+        ("", *map(domain_label, domains)),
         (Group("", tuple((Cell(text), *map(Cell, map(str, row))) for text, row in rows.items())),),
     )
 
 
-def score_tables(comparison: Comparison) -> tuple[Table, Table, Table]:
-    """Return coverage, the IPC satisficing score and the IPC agile score."""
-    return (
-        _score_table(
-            comparison,
-            "coverage",
-            "Coverage",
-            "Tasks solved (of the number in brackets); a mean over the seeds.",
-            lambda measures: measures.coverage,
-            count,
-        ),
-        _score_table(
-            comparison,
-            "satisficing",
-            "IPC satisficing score",
-            "The sum of C*/C over the tasks, where C is the cost of the plan and C* the optimum, "
-            "or else the least cost of all plans here; 0 for a task without a plan. A mean over "
-            "the seeds.",
-            lambda measures: measures.quality,
-        ),
-        _score_table(
-            comparison,
-            "agile",
-            "IPC agile score",
-            "For each task 1 if the first plan was there within a second, then "
-            "1 − log T / log 1800 after T seconds; 0 without a plan. A mean over the seeds.",
-            lambda measures: measures.agility,
-        ),
-    )
+def _hundredths(value: float) -> str:
+    return number(value, 2)
 
 
-def _score_table(
-    comparison: Comparison,
-    name: str,
-    title: str,
-    caption: str,
-    score: Callable[[Measures], float],
-    text: Callable[[float], str] = lambda value: number(value, 2),
-) -> Table:
-    """Return a table with the sum over all domains, and the best of each column marked."""
-    values: dict[str, list[float | None]] = {}
+# Tables of scores: title, caption, score of a planner in a domain, and its text.
+_SCORES: dict[str, tuple[str, str, Callable[[Measures], float], Callable[[float], str]]] = {
+    "coverage": (
+        "Coverage",
+        "Solved tasks, out of the number in brackets; mean over the seeds.",
+        lambda measures: measures.coverage,
+        count,
+    ),
+    "satisficing": (
+        "IPC satisficing score",
+        "Sum of C*/C over the tasks, where C is the cost of the plan and C* the optimum or, if it "
+        "is unknown, the lowest cost of all plans; 0 for a task without a plan. Mean over the "
+        "seeds.",
+        lambda measures: measures.quality,
+        _hundredths,
+    ),
+    "agile": (
+        "IPC agile score",
+        "Sum over the tasks: 1 if the first plan is found within a second, 1 − log T / log 1800 "
+        "after T seconds, 0 without a plan. Mean over the seeds.",
+        lambda measures: measures.agility,
+        _hundredths,
+    ),
+}
+
+
+def score_table(comparison: Comparison, name: str) -> Table:
+    """Return a table of scores with a column for each domain and one for their sum."""
+    title, caption, score, text = _SCORES[name]
+    values = {}
     for planner in comparison.planners:
         measures = [comparison.measures[planner.name, domain] for domain in comparison.domains]
-        known = [score(m) if m.runs else None for m in measures]
-        values[planner.name] = [*known, sum(value or 0.0 for value in known)]
-    best = [_best(column, text) for column in zip(*values.values(), strict=True)]
-
-    def cells(planner: Planner) -> Iterable[Cell]:
-        for value, top in zip(values[planner.name], best, strict=True):
-            shown = NONE if value is None else text(value)
-            yield Cell(shown, best=shown == top)
-
+        known = [(score(m), "") if m.runs else None for m in measures]
+        values[planner.name] = [*known, (sum(pair[0] for pair in known if pair), "")]
     tasks = {domain: len(comparison.tasks[domain]) for domain in comparison.domains}
     names = (f"{domain_label(domain)} ({number})" for domain, number in tasks.items())
     header = ("Planner", *names, f"Sum ({sum(tasks.values())})")
-    return Table(name, title, caption, header, _groups(comparison.planners, cells))
-
-
-def longer_table(comparison: Comparison) -> Table:
-    """Return how often plans are longer than those of the rules alone."""
-
-    def text(planner: Planner, domain: str) -> str:
-        measures = comparison.measures[planner.name, domain]
-        return f"{measures.longer} of {measures.compared}" if measures.compared else NONE
-
-    return _domain_table(
-        comparison,
-        "longer",
-        "Longer plans than by the rules alone",
-        "Tasks whose plans are on average longer than those of the rules alone, of the tasks that "
-        "both solve with every seed.",
-        text,
-        [p for p in comparison.planners if not p.proves and p.family is not Family.RULES],
-    )
-
-
-def usage_tables(comparison: Comparison) -> tuple[Table, Table]:
-    """Return the tables of time and memory."""
-
-    def time(planner: Planner, domain: str) -> str:
-        m = comparison.measures[planner.name, domain]
-        return NONE if m.seconds is None else f"{seconds(m.seconds)} / {seconds(m.most_seconds)}"
-
-    def memory(planner: Planner, domain: str) -> str:
-        m = comparison.measures[planner.name, domain]
-        return NONE if m.memory is None else f"{megabytes(m.memory)} / {megabytes(m.most_memory)}"
-
-    about_time = "Of the runs that found a plan, from start to end: mean / longest."
-    about_memory = "Most memory held at once by the runs that found a plan: mean / most."
-    return (
-        _domain_table(comparison, "time", "Time", about_time, time),
-        _domain_table(comparison, "memory", "Memory", about_memory, memory),
-    )
-
-
-def runs_table(comparison: Comparison) -> Table:
-    """Return the numbers of runs; those of an unfinished experiment with the expected number."""
-
-    def text(planner: Planner, domain: str) -> str:
-        runs = comparison.measures[planner.name, domain].runs
-        expected = comparison.expected_runs(planner, domain)
-        return f"{runs:,}" if runs >= expected else f"{runs:,} of {expected:,}"
-
-    caption = (
-        "Runs in these results; of how many, where a planner has not been run on every task with "
-        "every seed that the results speak of."
-    )
-    return _domain_table(comparison, "runs", "Runs", caption, text)
+    return Table(name, title, caption, header, _ranking(comparison.planners, values, text))
 
 
 def outcomes_table(comparison: Comparison) -> Table:
@@ -242,9 +203,10 @@ def outcomes_table(comparison: Comparison) -> Table:
         return [Cell(f"{total[status]:,}" if total[status] else NONE) for status in statuses]
 
     return Table(
-        "endings",
-        "How the runs ended",
-        "Plans that our validator refuses are invalid; failed runs did not do their work.",
+        "outcomes",
+        "Outcomes",
+        "Number of runs by outcome. The validator rejects invalid plans; failed runs ended with an "
+        "error.",
         ("Planner", *(status.value for status in statuses)),
         _groups(comparison.planners, cells),
     )
@@ -254,12 +216,11 @@ def training_table(comparison: Comparison) -> Table:
     """Return data, time and accuracy of the trainings."""
     groups = []
     for domain in comparison.domains:
-        trained: dict[str, list[Record]] = {}
-        for record in comparison.trainings[domain]:
-            if record.status is Status.TRAINED and record.training:
-                trained.setdefault(record.planner, []).append(record)
+        trainings = comparison.trainings[domain]
+        done = (r for r in trainings if r.status is Status.TRAINED and r.training)
+        trained = grouped(done, lambda record: record.planner)
         rows = tuple(
-            (Cell(full_label(planner)), *map(Cell, _training_texts(trained[planner.name])))
+            (Cell(planner.full_label), *map(Cell, _training_texts(trained[planner.name])))
             for planner in comparison.planners
             if planner.name in trained
         )
@@ -267,8 +228,8 @@ def training_table(comparison: Comparison) -> Table:
             groups.append(Group(domain_label(domain), rows))
     return Table(
         "training",
-        "Trainings",
-        "Of the seeds, the least and the greatest value.",
+        "Training runs",
+        "Minimum and maximum over the seeds.",
         ("Model", "seeds", "tasks", "labelled states", "data", "training", "best accuracy", "F1"),
         tuple(groups),
     )

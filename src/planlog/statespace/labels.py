@@ -10,14 +10,7 @@ import numpy as np
 from planlog.pddl.task import Task
 from planlog.policy.policy import Policy
 from planlog.ragged import Ids, Mask, Segments
-from planlog.statespace.space import (
-    DEFAULT_LIMIT,
-    Derived,
-    OnProgress,
-    StateSpace,
-    derive,
-    expand_all,
-)
+from planlog.statespace.space import DEFAULT_LIMIT, OnProgress, StateSpace, derive, expand_all
 
 # Limits of the training data in the paper: tasks, and labelled states of each domain.
 PAPER_TASKS = 25
@@ -42,24 +35,16 @@ class Labels:
         return len(self.states)
 
 
-def label(space: StateSpace, policy: Policy, derived: Derived | None = None) -> Labels:
+def label(space: StateSpace, policy: Policy) -> Labels:
     """Label a state space of all applicable actions.
 
-    Evaluates the policy unless `derived` holds its actions already. In an incomplete space, only
-    states with a known goal distance are labelled.
+    In an incomplete space, only states with a known goal distance are labelled.
     """
-    derived = derived or derive(space, policy)
     labelled = space.goal_distances[: space.expanded] > 0
     states = np.flatnonzero(labelled).astype(np.uint32)
     segments, chosen = space.segments.select(labelled)
-    return Labels(
-        space,
-        states,
-        segments,
-        space.actions[chosen],
-        space.optimal[chosen],
-        derived.mask[chosen],
-    )
+    optimal, derived = space.optimal[chosen], derive(space, policy).mask[chosen]
+    return Labels(space, states, segments, space.actions[chosen], optimal, derived)
 
 
 def select_training(

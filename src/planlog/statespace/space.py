@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -31,13 +32,10 @@ OnProgress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class RuleCounts:
-    """Firing counts of rules over non-goal states, in the order of the rule file.
+    """Firing counts of rules over non-goal states, in the order of the rule file."""
 
-    `states` (rules,) counts states in which a rule fires, `derivations` (rules,) substitutions.
-    """
-
-    states: npt.NDArray[np.int64]
-    derivations: npt.NDArray[np.int64]
+    states: npt.NDArray[np.int64]  # (rules,): states in which the rule fires
+    derivations: npt.NDArray[np.int64]  # (rules,): its substitutions in all these states
 
 
 @dataclass(frozen=True)
@@ -77,16 +75,21 @@ class StateSpace:
 
     def state(self, number: int) -> State:
         """Return a state by its number."""
-        bits = np.unpackbits(self._bits[number].view(np.uint8), bitorder="little")
-        return State(self.task, np.sort(self._atoms[np.flatnonzero(bits)]))
+        bits = np.unpackbits(self.core.bits[number].view(np.uint8), bitorder="little")
+        return State(self.task, np.sort(self.core.atoms[np.flatnonzero(bits)]))
 
     def action(self, number: int) -> Action:
         """Return a ground action by its number in `actions`."""
         return self.task.decode(*self.core.action(number))
 
+    def action_of(self, transition: SupportsIndex) -> Action:
+        """Return the action of a transition."""
+        return self.action(int(self.actions[transition]))
+
     def transitions(self, state: int) -> range:
         """Return the numbers of a state's transitions; none if the state is not expanded."""
-        return self.segments.entries(state) if state < self.expanded else range(0)
+        entries = self.segments[state] if state < self.expanded else slice(0, 0)
+        return range(entries.start, entries.stop)
 
     @cached_property
     def graph(self) -> Graph:
@@ -130,14 +133,6 @@ class StateSpace:
         optimal: Mask = (after >= 0) & (after == before - 1)
         return optimal
 
-    @cached_property
-    def _bits(self) -> npt.NDArray[np.uint64]:
-        return self.core.bits
-
-    @cached_property
-    def _atoms(self) -> Ids:
-        return self.core.atoms
-
 
 def expand(
     task: Task,
@@ -145,7 +140,6 @@ def expand(
     *,
     start: State | None = None,
     limit: int = DEFAULT_LIMIT,
-    through_goals: bool | None = None,
     stop_at_goal: bool = False,
     on_progress: OnProgress | None = None,
 ) -> StateSpace:
@@ -153,17 +147,15 @@ def expand(
 
     The space starts at the initial state or at `start`. Without a policy it contains all reachable
     states. With one it contains the states that the policy's actions reach; goal states are not
-    expanded, since an execution ends there, unless `through_goals` is set. `stop_at_goal` stops at
-    the depth of the nearest goal, which is enough for the goal distance of the start and its
-    optimal actions. Goal distances count actions, even if the task gives them costs.
+    expanded, since an execution ends there. `stop_at_goal` stops at the depth of the nearest goal,
+    which is enough for the goal distance of the start and its optimal actions. Goal distances
+    count actions, even if the task gives them costs.
     """
-    if policy is not None:
-        policy.check_task(task)
-    if through_goals is None:
-        through_goals = policy is None
-    chosen = policy or Policy.applicable(task.domain)
+    through_goals = policy is None
+    policy = policy or Policy.applicable(task.domain)
+    policy.check_task(task)
     atoms = task.ids(task.initial if start is None else start)
-    core = _core.StateSpace(task.core, chosen.core, atoms, limit, through_goals, stop_at_goal)
+    core = _core.StateSpace(task.core, policy.core, atoms, limit, through_goals, stop_at_goal)
     while core.advance(_CHUNK):
         if on_progress:
             on_progress(len(core))
@@ -176,7 +168,7 @@ def expand(
         segments=Segments(core.offsets),
         successors=core.successors,
         actions=core.actions,
-        rules=_rule_counts(chosen, core.rules),
+        rules=_rule_counts(policy, core.rules),
     )
 
 
@@ -207,13 +199,9 @@ def expand_all(
 
 @dataclass(frozen=True)
 class Derived:
-    """Actions that a policy derives in the states of a space.
+    """Actions that a policy derives in the states of a space; it is not evaluated in goals."""
 
-    `mask` (transitions,) is true where the policy derives the action; it is false in goal states,
-    where the policy is not evaluated.
-    """
-
-    mask: Mask
+    mask: Mask  # (transitions,): whether the policy derives the action; False in goal states
     rules: RuleCounts
 
 
@@ -232,7 +220,5 @@ def derive(space: StateSpace, policy: Policy, *, on_progress: OnProgress | None 
 def _rule_counts(policy: Policy, counts: tuple[list[int], list[int]]) -> RuleCounts:
     """Select the counts of the rule file's rules from those of all rules of the core."""
     numbers = list(policy.rule_numbers)
-    states, derivations = (np.array(c, dtype=np.int64) for c in counts)
-    if len(states) == 0:  # no state was evaluated
-        states = derivations = np.zeros(max(numbers, default=-1) + 1, dtype=np.int64)
-    return RuleCounts(states[numbers], derivations[numbers])
+    found = np.array(counts, dtype=np.int64)  # (2, rules); no rules if no state was evaluated
+    return RuleCounts(*(found[:, numbers] if found.size else np.zeros((2, len(numbers)), int)))

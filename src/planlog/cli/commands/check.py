@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from planlog.checking import Property, Summary, TaskReport, Verdict, check_all
+from planlog.checking import CheckSettings, Property, Summary, TaskReport, Verdict, check_all
 from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.commands.check_json import as_json as describe
@@ -106,11 +106,7 @@ def command(
                 reports = check_all(
                     choice.policy,
                     tasks,
-                    properties=wanted,
-                    limit=limit,
-                    walks=walks,
-                    walk_steps=walk_steps,
-                    seed=seed,
+                    CheckSettings(wanted, limit, walks, walk_steps, seed),
                     workers=jobs,
                     on_progress=progress.on_progress,
                 )

@@ -1,4 +1,4 @@
-"""What `planlog check` has found, as text for a person."""
+"""Results of `planlog check` as text."""
 
 from __future__ import annotations
 
@@ -7,27 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from planlog.checking import (
-    Counterexample,
-    Finding,
-    Fond,
-    Fraction,
-    Property,
-    RuleReport,
-    Scope,
-    Summary,
-    TaskReport,
-    Verdict,
-)
+from planlog.checking import Property, Summary, TaskReport, Verdict
+from planlog.checking.report import Counterexample, Finding, Fond, Fraction, RuleReport, Scope
 from planlog.cli.formatting import many, percent, wrapped
 from planlog.pddl.task import Action
 
-# What is shown of long lists; --json has all of everything.
+# Maximum numbers of entries shown of long lists; --json has all.
 MOST_ATOMS = 200
 MOST_ACTIONS = 20
 MOST_STEPS = 30
 
-# What is wrong, before the states where it is.
+# What fails, before the states in which it fails.
 _FAILS = {
     Property.GOAL_ACHIEVING: "the policy leads to no goal from",
     Property.CYCLE_FREE: "cycles through",
@@ -37,81 +27,82 @@ _FAILS = {
 
 @dataclass(frozen=True)
 class Checked:
-    """A task's report, with the names of its files."""
+    """The report on a task, with the names of its files."""
 
     file: Path
     report: TaskReport
-    plans: dict[Property, Path]  # the counterexamples that were written
-
-    def refuted(self) -> Iterator[tuple[Property, Counterexample]]:
-        for property, finding in self.report.findings.items():
-            if finding.counterexample:
-                yield property, finding.counterexample
+    plans: dict[Property, Path]  # plan files of counterexamples
 
 
 def task_block(checked: Checked, limit: int) -> str:
-    """One task: how many states, and the verdicts with what they are based on."""
+    """Return the number of states of a task and its verdicts, with their scopes."""
     report = checked.report
     lines = [f"{checked.file}: {_sizes(report, limit)}"]
     if report.unsolvable:
-        lines.append("  this task has no plan at all, whatever the policy")
+        lines.append("  this task is unsolvable: no goal is reachable")
     lines += [_row(p, _basis(finding, report)) for p, finding in report.findings.items()]
     return "\n".join([*lines, _fond(report.fond)])
 
 
 def task_line(checked: Checked, limit: int) -> str:
-    """One task in a line: how many states, and the verdicts."""
+    """Return the number of states of a task and its verdicts in one line."""
     verdicts = (f"{p.value} {f.verdict.value}" for p, f in checked.report.findings.items())
     return f"{checked.file}: {_sizes(checked.report, limit)}; {', '.join(verdicts)}"
 
 
 def counterexamples(results: Sequence[Checked], domain: Path, every: bool) -> Iterator[str]:
-    """Of each property the counterexample with the shortest trace; the others in a line each."""
-    found = [(p, len(c.trace), i, c) for i, r in enumerate(results) for p, c in r.refuted()]
+    """Yield the counterexample with the shortest trace for each property; the others as lines.
+
+    With `every`, yield all of them in full.
+    """
     for property in Property:
-        chosen = sorted(((n, i, c) for p, n, i, c in found if p is property), key=lambda x: x[:2])
-        for _, i, example in chosen if every else chosen[:1]:
-            yield _counterexample(results[i], property, example, domain)
-        if len(chosen) > 1 and not every:
-            others = many(len(chosen) - 1, "other task")
-            lines = [f"{_title(property)} is refuted on {others} as well (-v shows everything):"]
-            for length, i, example in chosen[1:]:
-                after = f"after {many(length, 'action')}" if length else "in the initial state"
-                lines.append(f"  {results[i].file}: {example.reason.value}, {after}")
+        findings = ((result, result.report.findings.get(property)) for result in results)
+        found = [(r, f.counterexample) for r, f in findings if f and f.counterexample]
+        found.sort(key=lambda pair: len(pair[1].trace))
+        shown = found if every else found[:1]
+        for result, example in shown:
+            yield _counterexample(result, property, example, domain)
+        if others := found[len(shown) :]:
+            number = many(len(others), "other task")
+            lines = [f"{_title(property)} is refuted on {number} as well (-v shows everything):"]
+            for result, example in others:
+                length = many(len(example.trace), "action")
+                after = f"after {length}" if example.trace else "in the initial state"
+                lines.append(f"  {result.file}: {example.reason.value}, {after}")
             yield "\n".join(lines)
 
 
 def summary_block(results: Sequence[Checked]) -> str:
-    """All tasks together."""
+    """Return the verdicts on all tasks together."""
     summary = Summary(tuple(r.report for r in results))
     lines = [f"{many(len(results), 'task')}, {many(summary.states, 'state')} seen"]
     for property in summary.reports[0].findings:
         verdicts = Counter(report.findings[property].verdict for report in summary.reports)
         lines.append(_row(property, _count(summary.verdict(property), verdicts)))
         if property is Property.OPTIMALITY_PRESERVING and summary.fully_known:
-            share = _failing(property, summary.failing(property), summary.failing_reached)
+            failing = _failing(property, summary.failing(property), summary.failing_reached)
             where = f"with all states known, {many(summary.fully_known, 'task')}"
-            lines.append(f"{'':27}{where}: {share}")
+            lines.append(f"{'':27}{where}: {failing}")
     return "\n".join([*lines, _fond(summary.fond)])
 
 
 def rules_block(report: RuleReport) -> str:
-    """How often the rules fired, and what choices they leave."""
-    scope = report.scope.value if report.scope else "as far as each task was looked at"
+    """Return how often the rules fired, and which choices they leave."""
+    scope = report.scope.value if report.scope else "the scope differs between tasks"
     lines = [f"Rules and choices, in {many(report.states, 'non-goal state')} ({scope}):"]
     if report.rules:
         lines.append(f"{'states':>10}{'derivations':>13}{'line':>6}  rule")
     for rule in report.rules:
-        lines.append(f"{rule.states:>10,}{rule.derivations:>13,}{rule.line:>6}  {rule.text}")
+        lines.append(f"{rule.states:>10,}{rule.derivations:>13,}{rule.line:>6}  {rule.rule}")
     if report.never_fired:
         places = ", ".join(str(rule.line) for rule in report.never_fired)
         noun = "rule, in line" if len(report.never_fired) == 1 else "rules, in lines"
         lines.append(f"  never fired: {len(report.never_fired):,} {noun} {places}")
-    lines.append(f"  derived actions a state: {report.mean_actions:.2f} on average")
-    lines.append(f"  a real choice (more than one): {_of(report.choice)}")
+    lines.append(f"  derived actions per state: {report.mean_actions:.2f} on average")
+    lines.append(f"  more than one derived action: {_of(report.choice)}")
     if report.mixed is not None and report.mixed.of:
-        mixed = f"  a choice of optimal and other actions: {_of(report.mixed)}"
-        lines.append(f"{mixed}, which is what learning can improve")
+        mixed = f"  optimal and other derived actions: {_of(report.mixed)}"
+        lines.append(f"{mixed}, where learning can shorten plans")
     return "\n".join(lines)
 
 
@@ -123,8 +114,8 @@ def _row(property: Property, text: str) -> str:
     return f"  {_title(property):<25}{text}"
 
 
-def _of(share: Fraction, noun: str = "state") -> str:
-    return f"{share.number:,} of {many(share.of, noun)} ({percent(share.number, share.of)})"
+def _of(part: Fraction, noun: str = "state") -> str:
+    return f"{part.number:,} of {many(part.of, noun)} ({percent(part.number, part.of)})"
 
 
 def _sizes(report: TaskReport, limit: int) -> str:
@@ -137,7 +128,7 @@ def _sizes(report: TaskReport, limit: int) -> str:
 
 
 def _basis(finding: Finding, report: TaskReport) -> str:
-    """The verdict on one property, and what it is based on."""
+    """Return the verdict on a property, and the states on which it is based."""
     verdict, property, failing = finding.verdict.value, finding.property, finding.failing
     seen = f"{many(finding.states, 'state')} seen"
     walks = report.walks
@@ -147,10 +138,11 @@ def _basis(finding: Finding, report: TaskReport) -> str:
     )
     if finding.verdict is Verdict.PROVED:
         if finding.scope is Scope.WHOLE:
-            whole = f"the whole state space, {many(finding.states, 'state')}"
-            return f"{verdict} on this task: {whole}"
-        states = "the only state" if finding.states == 1 else f"all {finding.states:,} states"
-        return f"{verdict} on this task: {states} the policy reaches"
+            states = f"the whole state space, {many(finding.states, 'state')}"
+        else:
+            number = "the only state" if finding.states == 1 else f"all {finding.states:,} states"
+            states = f"{number} the policy reaches"
+        return f"{verdict} on this task: {states}"
     if finding.verdict is Verdict.UNDECIDED:
         text = f"{verdict} within the limit: {seen}, no counterexample"
         if property is Property.OPTIMALITY_PRESERVING and failing and failing.of:
@@ -164,14 +156,14 @@ def _basis(finding: Finding, report: TaskReport) -> str:
 
 
 def _failing(property: Property, failing: Fraction, reached: Fraction | None) -> str:
-    """How many states fail, and of those that the policy reaches if that is known."""
+    """Return the fraction of failing states, and that among reached states if it is known."""
     kind = "solvable" if property is Property.OPTIMALITY_PRESERVING else "reached"
     text = f"{_FAILS[property]} {_of(failing, f'{kind} state')}"
     return text if reached is None else f"{text}, {_of(reached, 'reached one')}"
 
 
 def _count(verdict: Verdict, verdicts: Counter[Verdict]) -> str:
-    """The verdict on all tasks, and on how many it is which."""
+    """Return the verdict on all tasks, or the number of tasks with each verdict."""
     if len(verdicts) == 1:
         number = verdicts[verdict]
         return f"{verdict.value} on {'this task' if number == 1 else f'all {number:,} tasks'}"
@@ -193,7 +185,7 @@ def _counterexample(
         f"Counterexample to {_title(property)}, {checked.file}:",
         f"  {example.reason.value}",
         *_trace(example),
-        "  the state (without what no action changes):",
+        "  the state, without static atoms:",
         wrapped(sorted(map(str, example.state.atoms)), "    ", MOST_ATOMS),
         *_goals(example),
         *_actions(example),
@@ -202,7 +194,7 @@ def _counterexample(
         lines.append(f"  the cycle back to this state, {many(len(example.cycle), 'action')}:")
         lines += _steps(example.cycle, len(example.trace))
     elif example.ending:
-        lines.append("  the policy leads on from here to a state without derived actions:")
+        lines.append("  from here the policy leads to a state without derived actions:")
         lines += _steps(example.ending, len(example.trace))
     if property in checked.plans:
         plan = checked.plans[property]
@@ -216,14 +208,14 @@ def _trace(example: Counterexample) -> list[str]:
     if not example.trace:
         return ["  in the initial state"]
     length = many(len(example.trace), "action")
-    who = "under the policy" if example.under_policy else "by actions that the policy does not take"
-    shortest = "no way is shorter" if example.shortest else "there may be a shorter way"
-    heading = f"  after {length} from the initial state, {who} ({shortest}):"
+    how = "under the policy" if example.under_policy else "by actions the policy does not derive"
+    shortest = "no trace is shorter" if example.shortest else "a shorter trace may exist"
+    heading = f"  after {length} from the initial state, {how} ({shortest}):"
     return [heading, *_steps(example.trace, 0)]
 
 
 def _steps(actions: Sequence[Action], before: int) -> list[str]:
-    """Numbered actions; of a long list the beginning and the end."""
+    """Return numbered actions; the beginning and the end of a long list."""
     rows = [f"  {before + i:>5}  {action}" for i, action in enumerate(actions, 1)]
     if len(rows) <= MOST_STEPS:
         return rows
@@ -233,23 +225,23 @@ def _steps(actions: Sequence[Action], before: int) -> list[str]:
 
 
 def _goals(example: Counterexample) -> list[str]:
-    left = [goal.text for goal in example.goals if not goal.holds]
+    left = [status.goal for status in example.goals if not status.holds]
     heading = f"  goals that do not hold, {len(left):,} of {len(example.goals):,}:"
     return [heading, wrapped(left, "    ", MOST_ATOMS)] if left else [heading]
 
 
 def _actions(example: Counterexample) -> Iterator[str]:
-    """How far the goal is, and what the policy and shortest plans do in the state."""
+    """Yield the goal distance of the state, its derived actions and its optimal actions."""
     if example.dead_end:
-        yield "  a dead end: no actions lead to a goal"
+        yield "  a dead end: no goal is reachable"
     elif example.distance is not None:
-        yield f"  distance to the goal: {many(example.distance, 'action')}"
+        yield f"  goal distance: {many(example.distance, 'action')}"
     else:
-        yield "  distance to the goal: not known within the limit"
+        yield "  goal distance: unknown within the limit"
     yield "  derived actions:" + ("" if example.derived else " none")
     for rule, actions in example.derived_by_rule.items():
         yield f"    {rule}"
-        yield wrapped([str(action) for action in actions], "      ", MOST_ACTIONS)
+        yield wrapped(list(map(str, actions)), "      ", MOST_ACTIONS)
     if example.optimal:
         yield "  optimal actions:"
-        yield wrapped([str(action) for action in example.optimal], "    ", MOST_ACTIONS)
+        yield wrapped(list(map(str, example.optimal)), "    ", MOST_ACTIONS)

@@ -5,67 +5,25 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from html import escape
+from pathlib import Path
+from string import Template
 
-from planlog.report.document import Document, Item, Listing
-from planlog.report.figure import Figure
-from planlog.report.table import Cell, Table
-
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 1rem/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff;
-       max-width: 70rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
-h1, h2 { line-height: 1.2; }
-h2 { margin-top: 3rem; border-bottom: 2px solid #ccc; padding-bottom: .3rem; }
-a { color: #00508a; }
-p, figcaption { max-width: 46rem; }
-.wide { overflow-x: auto; margin: 1.5rem 0; }
-.wide:focus { outline: 3px solid #00508a; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding-bottom: .5rem; max-width: 46rem; color: #444; }
-caption b { color: #1a1a1a; }
-th, td { padding: .25rem .7rem; text-align: right; white-space: nowrap; }
-th:first-child { text-align: left; font-weight: normal; }
-thead th, thead th:first-child { font-weight: bold; border-bottom: 2px solid #1a1a1a; }
-tbody { border-bottom: 1px solid #999; }
-tbody th.group { font-style: italic; color: #444; }
-tbody tr:hover { background: #f0f4f8; }
-.reference { color: #5a5a5a; }
-figure { margin: 2rem 0; }
-figure img { max-width: 100%; height: auto; }
-figcaption { color: #444; }
-pre { background: #f4f4f4; padding: .7rem 1rem; overflow-x: auto; }
-@media print { body { max-width: none; } figure, table { break-inside: avoid; } }
-"""
+from planlog.report.document import Cell, Document, Figure, Item, Listing, Table
 
 
 def render(document: Document, images: Mapping[str, bytes]) -> str:
     """Return the page; `images` are the figures as SVG, by name."""
-    title = escape(document.title)
-    contents = "".join(
-        f'<li><a href="#part-{i}">{escape(section.title)}</a></li>'
-        for i, section in enumerate(document.sections, start=1)
-    )
-    parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{title}</title>",
-        f"<style>{_STYLE}</style>",
-        "</head>",
-        "<body>",
-        f"<header><h1>{title}</h1>",
-        f'<nav aria-label="Contents"><ul>{contents}</ul></nav></header>',
-        "<main>",
-    ]
+    contents, sections = [], []
     for i, section in enumerate(document.sections, start=1):
-        parts.append(f'<section id="part-{i}">')
-        parts.append(f"<h2>{escape(section.title)}</h2>")
-        parts += [_item(item, images) for item in section.items]
-        parts.append("</section>")
-    parts += ["</main>", "</body>", "</html>"]
-    return "\n".join(parts) + "\n"
+        title = escape(section.title)
+        contents.append(f'<li><a href="#part-{i}">{title}</a></li>')
+        sections += [f'<section id="part-{i}">', f"<h2>{title}</h2>"]
+        sections += [_item(item, images) for item in section.items]
+        sections.append("</section>")
+    page = Template(Path(__file__).with_name("page.html").read_text("utf-8"))
+    return page.substitute(
+        title=escape(document.title), contents="".join(contents), sections="\n".join(sections)
+    )
 
 
 def _item(item: Item, images: Mapping[str, bytes]) -> str:
@@ -74,9 +32,9 @@ def _item(item: Item, images: Mapping[str, bytes]) -> str:
             return _table(item)
         case Figure():
             data = base64.b64encode(images[item.name]).decode()
-            source = f"data:image/svg+xml;base64,{data}"
             return (
-                f'<figure>\n<img alt="{escape(item.description)}" src="{source}">\n'
+                f'<figure>\n<img alt="{escape(item.description)}" '
+                f'src="data:image/svg+xml;base64,{data}">\n'
                 f"<figcaption>{escape(item.caption)}</figcaption>\n</figure>"
             )
         case Listing():

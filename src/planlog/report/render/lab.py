@@ -9,15 +9,8 @@ import json
 from typing import Any
 
 from planlog.experiment.records import Record, Status
-from planlog.report.metrics import (
-    Comparison,
-    TaskRuns,
-    agility,
-    cost_of,
-    is_solved,
-    quality,
-    seconds_to_plan,
-)
+from planlog.report.comparison import Comparison
+from planlog.report.metrics import TaskRuns, agility, cost_of, is_solved, quality, seconds_to_plan
 
 # Lab's names of Fast Downward's exit codes.
 _ERRORS = {

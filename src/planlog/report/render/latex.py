@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import textwrap
 
-from planlog.report.table import Cell, Table
+from planlog.report.document import Cell, Table
 
 # Non-ASCII characters outside of this table need an engine that reads UTF-8.
-_SIGNS = {
+_SIGNS = {sign: rf"\{sign}" for sign in "{}&%$#_"} | {
     "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"$<$",

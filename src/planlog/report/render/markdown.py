@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from planlog.report.document import Document, Listing
-from planlog.report.figure import Figure
-from planlog.report.table import Cell, Table
+from planlog.report.document import Cell, Document, Figure, Listing, Table
 
 
 def render(document: Document, image: str | None) -> str:
