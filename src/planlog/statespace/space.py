@@ -76,7 +76,12 @@ class StateSpace:
     def state(self, number: int) -> State:
         """Return a state by its number."""
         bits = np.unpackbits(self.core.bits[number].view(np.uint8), bitorder="little")
-        return State(self.task, np.sort(self.core.atoms[np.flatnonzero(bits)]))
+        return State(self.task, np.sort(self._atoms[np.flatnonzero(bits)]))
+
+    @cached_property
+    def _atoms(self) -> Ids:
+        # The core interns all atoms of the space for each call.
+        return self.core.atoms
 
     def action(self, number: int) -> Action:
         """Return a ground action by its number in `actions`."""
