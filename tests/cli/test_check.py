@@ -17,7 +17,7 @@ import pytest
 
 from planlog import domains
 from planlog.cli import main
-from planlog.cli.formatting import many, percent, wrapped
+from planlog.cli.formatting import counted, percent, wrapped
 
 # Rooms in a row with doors to the next and the one before it; from `pit` no door leads out.
 DOMAIN = """
@@ -363,7 +363,7 @@ def test_long_traces_are_shown_in_part(
     _, answer = check_json(capfd, *arguments)
     trace = answer["tasks"][0]["properties"]["1"]["counterexample"]["trace"]
     assert len(trace) > 30
-    assert f"…  {many(len(trace) - 30, 'action')} more: see --plan-dir or --json" in out
+    assert f"…  {counted(len(trace) - 30, 'action')} more: see --plan-dir or --json" in out
     assert f"{len(trace):>7}  {trace[-1]}" in out
 
 
@@ -485,14 +485,14 @@ def test_a_bar_on_a_terminal_and_nothing_elsewhere(blocks: Path) -> None:
     shown = os.read(ours, 100_000).decode()
     os.close(ours)
     assert result.stdout == quiet.stdout
-    assert "1 tasks" in shown
+    assert "of 1 task, " in shown
 
 
 # Words
 
 
 def test_numbers_in_words() -> None:
-    assert [many(n, "state") for n in (0, 1, 12_345)] == ["0 states", "1 state", "12,345 states"]
+    assert [counted(n, "state") for n in (0, 1, 12_345)] == ["0 states", "1 state", "12,345 states"]
     assert [percent(n, 10**6) for n in (0, 1, 12_000, 999_999, 10**6)] == [
         "0 %",
         "less than 0.01 %",

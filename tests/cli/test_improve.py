@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from planlog.api.solve import improve
 from planlog.cli import main
 from planlog.cli.plan_files import numbered_files
 from planlog.policy.execution import PlanResult
-from planlog.search.improve import improve
 from planlog.validation import Report, validate, validate_files
 from support.commands import wait_for
 

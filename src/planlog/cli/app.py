@@ -36,21 +36,7 @@ HELP = """Plan with generalised policies: a few Datalog rules solve every task o
 """
 
 app = LazyGroup("planlog", package="planlog.cli.commands", summaries=SUMMARIES, help=HELP)
-app.params.append(
-    click.Option(
-        ["--version"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=lambda context, _, wanted: _print_version(context) if wanted else None,
-        help="Print the version and exit.",
-    )
-)
-
-
-def _print_version(context: click.Context) -> None:
-    click.echo(f"planlog {planlog.__version__}")
-    context.exit()
+click.version_option(planlog.__version__, message="planlog %(version)s")(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any
 
-from planlog.checking import (
-    Counterexample,
-    Finding,
-    Fond,
-    Fraction,
-    Property,
-    RuleReport,
-    Summary,
-    TaskReport,
-)
+from planlog.checking import Counterexample, Finding, Fraction, Property, RuleReport, Summary
 from planlog.cli.commands.check_text import Checked
-from planlog.pddl.task import Action
+from planlog.pddl.plan import Plan
+from planlog.pddl.task import Action, State
+
+# Keys whose values are attributes of the same name.
+_TASK = "verdict unsolvable solvable reached reached_complete"
+_FINDING = "verdict scope states failing failing_reached"
+_COUNTEREXAMPLE = (
+    "reason trace under_policy shortest state distance dead_end derived optimal cycle ending plan"
+)
+_RULES = "scope states mean_actions choice mixed"
+_RULE = "line derives_action states derivations"
+_FOND = "weak strong_cyclic strong"
+_WALKS = "seed walks steps states solved stuck probes"
+_FRACTION = "number of percent"
 
 
-def as_json(results: Sequence[Checked]) -> dict[str, Any]:
-    """Tasks, summary and rules; the last two are null if there is no task."""
+def describe(results: Sequence[Checked]) -> dict[str, Any]:
+    """Describe tasks, summary and rules; the last two are null if there is no task."""
     summary = Summary(tuple(r.report for r in results)) if results else None
     return {
         "tasks": [_task(result) for result in results],
@@ -34,31 +39,23 @@ def _task(checked: Checked) -> dict[str, Any]:
     return {
         "file": str(checked.file),
         "task": report.task.name,
-        "verdict": report.verdict.value,
-        "unsolvable": report.unsolvable,
+        **_pick(report, _TASK),
         "states": report.whole,
         "states_complete": report.whole_complete,
-        "solvable": report.solvable,
-        "reached": report.reached,
-        "reached_complete": report.reached_complete,
         "properties": {
             str(property.value): _finding(finding, checked.plans.get(property))
             for property, finding in report.findings.items()
         },
-        "fond": _fond(report.fond),
+        "fond": _pick(report.fond, _FOND),
         "rules": _rules(report.rules),
-        "walks": _walks(report),
+        "walks": report.walks and _pick(report.walks, _WALKS),
     }
 
 
 def _finding(finding: Finding, plan: object) -> dict[str, Any]:
     return {
         "title": finding.property.title,
-        "verdict": finding.verdict.value,
-        "scope": finding.scope.value,
-        "states": finding.states,
-        "failing": _share(finding.failing),
-        "failing_reached": _share(finding.failing_reached),
+        **_pick(finding, _FINDING),
         "counterexample": finding.counterexample and _counterexample(finding.counterexample),
         "plan_file": None if plan is None else str(plan),
     }
@@ -66,88 +63,51 @@ def _finding(finding: Finding, plan: object) -> dict[str, Any]:
 
 def _counterexample(example: Counterexample) -> dict[str, Any]:
     return {
-        "reason": example.reason.value,
-        "trace": _texts(example.trace),
-        "under_policy": example.under_policy,
-        "shortest": example.shortest,
-        "state": sorted(map(str, example.state.atoms)),
+        **_pick(example, _COUNTEREXAMPLE),
         "goals": [{"goal": goal.text, "holds": goal.holds} for goal in example.goals],
-        "distance": example.distance,
-        "dead_end": example.dead_end,
-        "derived": _texts(example.derived),
         "derived_by_rule": [
-            {"rule": rule, "actions": _texts(actions)}
+            {"rule": rule, "actions": _plain(actions)}
             for rule, actions in example.derived_by_rule.items()
         ],
-        "optimal": None if example.optimal is None else _texts(example.optimal),
-        "cycle": _texts(example.cycle),
-        "ending": None if example.ending is None else _texts(example.ending),
-        "plan": str(example.plan),
     }
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
     asked = summary.reports[0].findings
     optimality = Property.OPTIMALITY_PRESERVING in asked and summary.fully_known > 0
+    failing = summary.failing(Property.OPTIMALITY_PRESERVING) if optimality else None
     return {
         "properties": {str(p.value): summary.verdict(p).value for p in asked},
-        "fond": _fond(summary.fond),
+        "fond": _pick(summary.fond, _FOND),
         "states": summary.states,
         "tasks_with_all_states": summary.fully_known,
-        "failing": _share(summary.failing(Property.OPTIMALITY_PRESERVING)) if optimality else None,
-        "failing_reached": _share(summary.failing_reached) if optimality else None,
-    }
-
-
-def _fond(fond: Fond) -> dict[str, str]:
-    return {
-        "weak": fond.weak.value,
-        "strong_cyclic": fond.strong_cyclic.value,
-        "strong": fond.strong.value,
+        "failing": _plain(failing),
+        "failing_reached": _plain(summary.failing_reached) if optimality else None,
     }
 
 
 def _rules(report: RuleReport) -> dict[str, Any]:
     return {
-        "scope": report.scope and report.scope.value,
-        "states": report.states,
-        "rules": [
-            {
-                "rule": rule.text,
-                "line": rule.line,
-                "derives_action": rule.derives_action,
-                "states": rule.states,
-                "derivations": rule.derivations,
-            }
-            for rule in report.rules
-        ],
+        **_pick(report, _RULES),
+        "rules": [{"rule": rule.text, **_pick(rule, _RULE)} for rule in report.rules],
         "never_fired": [rule.line for rule in report.never_fired],
-        "mean_actions": report.mean_actions,
-        "choice": _share(report.choice),
-        "mixed": _share(report.mixed),
     }
 
 
-def _walks(report: TaskReport) -> dict[str, int] | None:
-    walks = report.walks
-    if walks is None:
-        return None
-    return {
-        "seed": walks.seed,
-        "walks": walks.walks,
-        "steps": walks.steps,
-        "states": walks.states,
-        "solved": walks.solved,
-        "stuck": walks.stuck,
-        "probes": walks.probes,
-    }
+def _pick(value: object, names: str) -> dict[str, Any]:
+    return {name: _plain(getattr(value, name)) for name in names.split()}
 
 
-def _share(share: Fraction | None) -> dict[str, int | float] | None:
-    if share is None:
-        return None
-    return {"number": share.number, "of": share.of, "percent": share.percent}
-
-
-def _texts(actions: Sequence[Action]) -> list[str]:
-    return [str(action) for action in actions]
+def _plain(value: Any) -> Any:
+    match value:
+        case Enum():
+            return value.value
+        case Fraction():
+            return _pick(value, _FRACTION)
+        case State():
+            return sorted(map(str, value.atoms))
+        case Action() | Plan():
+            return str(value)
+        case tuple():
+            return [_plain(item) for item in value]
+    return value

@@ -1,4 +1,4 @@
-"""What `planlog check` has found, as text for a person."""
+"""Text that `planlog check` prints."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from planlog.checking import (
     TaskReport,
     Verdict,
 )
-from planlog.cli.formatting import many, percent, wrapped
+from planlog.cli.formatting import counted, percent, wrapped
 from planlog.pddl.task import Action
 
-# What is shown of long lists; --json has all of everything.
+# Items shown of long lists; --json has all of them.
 MOST_ATOMS = 200
 MOST_ACTIONS = 20
 MOST_STEPS = 30
 
-# What is wrong, before the states where it is.
+# What fails, followed by the states in which it does.
 _FAILS = {
     Property.GOAL_ACHIEVING: "the policy leads to no goal from",
     Property.CYCLE_FREE: "cycles through",
@@ -37,7 +37,7 @@ _FAILS = {
 
 @dataclass(frozen=True)
 class Checked:
-    """A task's report, with the names of its files."""
+    """The report on a task, with the names of its files."""
 
     file: Path
     report: TaskReport
@@ -49,8 +49,23 @@ class Checked:
                 yield property, finding.counterexample
 
 
-def task_block(checked: Checked, limit: int) -> str:
-    """One task: how many states, and the verdicts with what they are based on."""
+def describe(
+    results: Sequence[Checked], domain: Path, limit: int, in_full: bool, every: bool
+) -> str:
+    """Describe at least one task: `in_full` or in a line, with `every` counterexample or not."""
+    if in_full:
+        blocks = [_task_block(result, limit) for result in results]
+    else:
+        blocks = ["\n".join(_task_line(result, limit) for result in results)]
+    blocks += _counterexamples(results, domain, every)
+    summary = Summary(tuple(result.report for result in results))
+    if len(results) > 1:
+        blocks.append(_summary_block(summary))
+    return "\n\n".join([*blocks, _rules_block(summary.rules)])
+
+
+def _task_block(checked: Checked, limit: int) -> str:
+    """Describe a task: the number of states, and each verdict with its basis."""
     report = checked.report
     lines = [f"{checked.file}: {_sizes(report, limit)}"]
     if report.unsolvable:
@@ -59,46 +74,45 @@ def task_block(checked: Checked, limit: int) -> str:
     return "\n".join([*lines, _fond(report.fond)])
 
 
-def task_line(checked: Checked, limit: int) -> str:
-    """One task in a line: how many states, and the verdicts."""
+def _task_line(checked: Checked, limit: int) -> str:
+    """Describe a task in a line: the number of states, and the verdicts."""
     verdicts = (f"{p.value} {f.verdict.value}" for p, f in checked.report.findings.items())
     return f"{checked.file}: {_sizes(checked.report, limit)}; {', '.join(verdicts)}"
 
 
-def counterexamples(results: Sequence[Checked], domain: Path, every: bool) -> Iterator[str]:
-    """Of each property the counterexample with the shortest trace; the others in a line each."""
+def _counterexamples(results: Sequence[Checked], domain: Path, every: bool) -> Iterator[str]:
+    """Yield the counterexample with the shortest trace for each property, and a line for others."""
     found = [(p, len(c.trace), i, c) for i, r in enumerate(results) for p, c in r.refuted()]
     for property in Property:
         chosen = sorted(((n, i, c) for p, n, i, c in found if p is property), key=lambda x: x[:2])
         for _, i, example in chosen if every else chosen[:1]:
             yield _counterexample(results[i], property, example, domain)
         if len(chosen) > 1 and not every:
-            others = many(len(chosen) - 1, "other task")
+            others = counted(len(chosen) - 1, "other task")
             lines = [f"{_title(property)} is refuted on {others} as well (-v shows everything):"]
             for length, i, example in chosen[1:]:
-                after = f"after {many(length, 'action')}" if length else "in the initial state"
+                after = f"after {counted(length, 'action')}" if length else "in the initial state"
                 lines.append(f"  {results[i].file}: {example.reason.value}, {after}")
             yield "\n".join(lines)
 
 
-def summary_block(results: Sequence[Checked]) -> str:
-    """All tasks together."""
-    summary = Summary(tuple(r.report for r in results))
-    lines = [f"{many(len(results), 'task')}, {many(summary.states, 'state')} seen"]
+def _summary_block(summary: Summary) -> str:
+    """Describe all tasks together."""
+    lines = [f"{counted(len(summary.reports), 'task')}, {counted(summary.states, 'state')} seen"]
     for property in summary.reports[0].findings:
         verdicts = Counter(report.findings[property].verdict for report in summary.reports)
         lines.append(_row(property, _count(summary.verdict(property), verdicts)))
         if property is Property.OPTIMALITY_PRESERVING and summary.fully_known:
             share = _failing(property, summary.failing(property), summary.failing_reached)
-            where = f"with all states known, {many(summary.fully_known, 'task')}"
+            where = f"with all states known, {counted(summary.fully_known, 'task')}"
             lines.append(f"{'':27}{where}: {share}")
     return "\n".join([*lines, _fond(summary.fond)])
 
 
-def rules_block(report: RuleReport) -> str:
-    """How often the rules fired, and what choices they leave."""
+def _rules_block(report: RuleReport) -> str:
+    """Describe how often the rules fired, and the choices that they leave."""
     scope = report.scope.value if report.scope else "as far as each task was looked at"
-    lines = [f"Rules and choices, in {many(report.states, 'non-goal state')} ({scope}):"]
+    lines = [f"Rules and choices, in {counted(report.states, 'non-goal state')} ({scope}):"]
     if report.rules:
         lines.append(f"{'states':>10}{'derivations':>13}{'line':>6}  rule")
     for rule in report.rules:
@@ -124,7 +138,7 @@ def _row(property: Property, text: str) -> str:
 
 
 def _of(share: Fraction, noun: str = "state") -> str:
-    return f"{share.number:,} of {many(share.of, noun)} ({percent(share.number, share.of)})"
+    return f"{share.number:,} of {counted(share.of, noun)} ({percent(share.number, share.of)})"
 
 
 def _sizes(report: TaskReport, limit: int) -> str:
@@ -132,22 +146,21 @@ def _sizes(report: TaskReport, limit: int) -> str:
     if report.whole is None:
         return f"the policy reaches {reached} {'state' if reached == '1' else 'states'}"
     if report.whole_complete:
-        return f"{many(report.whole, 'state')}, of which the policy reaches {reached}"
-    return f"more than {many(limit, 'state')}; the policy reaches {reached}"
+        return f"{counted(report.whole, 'state')}, of which the policy reaches {reached}"
+    return f"more than {counted(limit, 'state')}; the policy reaches {reached}"
 
 
 def _basis(finding: Finding, report: TaskReport) -> str:
-    """The verdict on one property, and what it is based on."""
+    """Describe the verdict on a property and its basis."""
     verdict, property, failing = finding.verdict.value, finding.property, finding.failing
-    seen = f"{many(finding.states, 'state')} seen"
-    walks = report.walks
-    walked = walks and (
-        f"{many(walks.walks, 'random walk')} (seed {walks.seed}, {many(walks.steps, 'step')}, "
-        f"{many(walks.states, 'state')})"
-    )
+    seen = f"{counted(finding.states, 'state')} seen"
+    walked = ""
+    if walks := report.walks:
+        sizes = f"{counted(walks.steps, 'step')}, {counted(walks.states, 'state')}"
+        walked = f"{counted(walks.walks, 'random walk')} (seed {walks.seed}, {sizes})"
     if finding.verdict is Verdict.PROVED:
         if finding.scope is Scope.WHOLE:
-            whole = f"the whole state space, {many(finding.states, 'state')}"
+            whole = f"the whole state space, {counted(finding.states, 'state')}"
             return f"{verdict} on this task: {whole}"
         states = "the only state" if finding.states == 1 else f"all {finding.states:,} states"
         return f"{verdict} on this task: {states} the policy reaches"
@@ -164,19 +177,19 @@ def _basis(finding: Finding, report: TaskReport) -> str:
 
 
 def _failing(property: Property, failing: Fraction, reached: Fraction | None) -> str:
-    """How many states fail, and of those that the policy reaches if that is known."""
+    """Count the failing states, and those that the policy reaches if they are known."""
     kind = "solvable" if property is Property.OPTIMALITY_PRESERVING else "reached"
     text = f"{_FAILS[property]} {_of(failing, f'{kind} state')}"
     return text if reached is None else f"{text}, {_of(reached, 'reached one')}"
 
 
 def _count(verdict: Verdict, verdicts: Counter[Verdict]) -> str:
-    """The verdict on all tasks, and on how many it is which."""
+    """Describe the verdict on all tasks, and the number of tasks with each verdict."""
     if len(verdicts) == 1:
         number = verdicts[verdict]
         return f"{verdict.value} on {'this task' if number == 1 else f'all {number:,} tasks'}"
     order = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.PROVED)
-    return ", ".join(f"{v.value} on {many(verdicts[v], 'task')}" for v in order if verdicts[v])
+    return ", ".join(f"{v.value} on {counted(verdicts[v], 'task')}" for v in order if verdicts[v])
 
 
 def _fond(fond: Fond) -> str:
@@ -199,7 +212,7 @@ def _counterexample(
         *_actions(example),
     ]
     if example.cycle:
-        lines.append(f"  the cycle back to this state, {many(len(example.cycle), 'action')}:")
+        lines.append(f"  the cycle back to this state, {counted(len(example.cycle), 'action')}:")
         lines += _steps(example.cycle, len(example.trace))
     elif example.ending:
         lines.append("  the policy leads on from here to a state without derived actions:")
@@ -215,7 +228,7 @@ def _counterexample(
 def _trace(example: Counterexample) -> list[str]:
     if not example.trace:
         return ["  in the initial state"]
-    length = many(len(example.trace), "action")
+    length = counted(len(example.trace), "action")
     who = "under the policy" if example.under_policy else "by actions that the policy does not take"
     shortest = "no way is shorter" if example.shortest else "there may be a shorter way"
     heading = f"  after {length} from the initial state, {who} ({shortest}):"
@@ -223,12 +236,12 @@ def _trace(example: Counterexample) -> list[str]:
 
 
 def _steps(actions: Sequence[Action], before: int) -> list[str]:
-    """Numbered actions; of a long list the beginning and the end."""
+    """Number the actions; of a long list, show the beginning and the end."""
     rows = [f"  {before + i:>5}  {action}" for i, action in enumerate(actions, 1)]
     if len(rows) <= MOST_STEPS:
         return rows
     half = MOST_STEPS // 2
-    left_out = f"      …  {many(len(rows) - 2 * half, 'action')} more: see --plan-dir or --json"
+    left_out = f"      …  {counted(len(rows) - 2 * half, 'action')} more: see --plan-dir or --json"
     return [*rows[:half], left_out, *rows[-half:]]
 
 
@@ -239,11 +252,11 @@ def _goals(example: Counterexample) -> list[str]:
 
 
 def _actions(example: Counterexample) -> Iterator[str]:
-    """How far the goal is, and what the policy and shortest plans do in the state."""
+    """Yield the goal distance, the derived actions by rule, and the optimal actions."""
     if example.dead_end:
         yield "  a dead end: no actions lead to a goal"
     elif example.distance is not None:
-        yield f"  distance to the goal: {many(example.distance, 'action')}"
+        yield f"  distance to the goal: {counted(example.distance, 'action')}"
     else:
         yield "  distance to the goal: not known within the limit"
     yield "  derived actions:" + ("" if example.derived else " none")

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from planlog.api.resolve import choose_rules
 from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
-from planlog.cli.formatting import many, percent
-from planlog.cli.limits import memory_errors
+from planlog.cli.formatting import counted, percent
+from planlog.cli.limits import memory_errors, remaining
 from planlog.cli.progress import TrainingProgress
 from planlog.cli.resolve import (
+    announce,
     check_writable,
     find_inputs,
     read_domain,
-    read_rules,
     read_tasks,
     require,
 )
@@ -41,7 +41,6 @@ from planlog.network.settings import (
 )
 
 if TYPE_CHECKING:
-    from planlog.learning.checkpoint import Checkpoint
     from planlog.learning.learn import Learned
 
 HELP = """Train a network to rank the actions that a policy derives, and save it as a model file.
@@ -157,12 +156,16 @@ def command(
     from planlog.learning.learn import learn
 
     learned: Learned | None = None
-    with Signals(time_limit) as signals, memory_errors():
+    with Signals(remaining(time_limit, start)) as signals, memory_errors():
         with signals.until_interrupted():
-            choice = read_rules(read_domain(domain_file), policy)
+            choice = announce(choose_rules(read_domain(domain_file), policy))
             tasks = read_tasks(choice.policy, task_files)
             checkpoint = checkpoint_of(out, choice.policy, tasks, chosen, seed, say)
-            begun = _resume(checkpoint, resume)
+            begun = checkpoint.read() if resume else None
+            if resume and begun is None:
+                say(f"note: there is no {checkpoint.file}, so the training begins anew")
+            elif not resume and checkpoint.file.exists():
+                say(f"note: {checkpoint.file} is replaced; --resume would continue it")
             try:
                 with TrainingProgress() as progress:
                     learned = learn(
@@ -209,24 +212,13 @@ def command(
 
 def _check_outputs(out: Path, curve: Path | None) -> None:
     """Reject output files that could not be written, and missing packages, before the work."""
-    for file, name in ((out, "--out"), (curve, "--curve")):
-        if file is not None:
-            check_writable(file, name)
-    if curve is not None and curve.suffix.lower() not in CURVES:
-        raise BadUsage(f"--curve: the name must end in one of {', '.join(CURVES)}")
+    check_writable(out, "--out")
     require("torch", "train", "training")
     if curve is not None:
+        check_writable(curve, "--curve")
+        if curve.suffix.lower() not in CURVES:
+            raise BadUsage(f"--curve: the name must end in one of {', '.join(CURVES)}")
         require("matplotlib", "report", "--curve")
-
-
-def _resume(checkpoint: Checkpoint, resume: bool) -> Mapping[str, Any] | None:
-    """Read the checkpoint if it is to be resumed, and say what happens to it otherwise."""
-    begun = checkpoint.read() if resume else None
-    if resume and begun is None:
-        say(f"note: there is no {checkpoint.file}, so the training begins anew")
-    elif not resume and checkpoint.file.exists():
-        say(f"note: {checkpoint.file} is replaced; --resume would go on")
-    return begun
 
 
 def _settings(name: str, values: dict[str, Any]) -> LearningSettings:
@@ -246,24 +238,24 @@ def _settings(name: str, values: dict[str, Any]) -> LearningSettings:
 def _summary(learned: Learned, out: Path, seconds: float) -> str:
     training = learned.model.training
     best, sharing = training["best"], training["sharing"]
-    labelled = many(training["labelled_states"], "labelled state")
+    labelled = counted(training["labelled_states"], "labelled state")
     tasks = len({*training["tasks"], *training["search_labelled_tasks"]})
-    epochs, size = training["epochs"], len(training["ensemble"])
+    epochs, size = counted(training["epochs"], "epoch"), len(training["ensemble"])
     first = f"{size} networks, the first of them " if size > 1 else ""
     accuracy = percent(round(best["accuracy"] * 1e6), 10**6)
     lines = [
         f"iteration {told['iteration']}: "
-        f"{many(told['search_labelled_states'], 'labelled state')} by search, "
+        f"{counted(told['search_labelled_states'], 'labelled state')} by search, "
         f"from plans of cost {told['policy_cost']:,.15g} to {told['improved_cost']:,.15g}"
         for told in training["trainings"]
         if told["expansions"]
     ]
     lines += [
-        f"learned from {sharing['states']:,} of {labelled} of {many(tasks, 'task')}: "
-        f"{many(training['choice_sets'], 'distinct choice set')}",
-        f"{sharing['atoms']:,} atoms are {many(sharing['nodes'], 'node')}, "
+        f"learned from {sharing['states']:,} of {labelled} of {counted(tasks, 'task')}: "
+        f"{counted(training['choice_sets'], 'distinct choice set')}",
+        f"{sharing['atoms']:,} atoms are {counted(sharing['nodes'], 'node')}, "
         f"{sharing['ground_messages']:,} messages {sharing['messages']:,}",
-        f"{first}best after {best['epoch']} of {many(epochs, 'epoch')}: loss {best['loss']:.4g}, "
+        f"{first}best after {best['epoch']} of {epochs}: loss {best['loss']:.4g}, "
         f"the chosen action is optimal in {accuracy} of these states",
         f"model in {out}, {seconds:.1f} s",
     ]
@@ -271,7 +263,8 @@ def _summary(learned: Learned, out: Path, seconds: float) -> str:
 
 
 def _draw(model: Model, file: Path) -> None:
-    """The learning curve: loss and accuracy by epochs."""
+    """Draw the learning curve: loss and accuracy by epochs."""
+    # Matplotlib is an extra.
     from matplotlib.figure import Figure
 
     def numbers(values: list[float | None]) -> list[float]:

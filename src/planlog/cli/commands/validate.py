@@ -14,7 +14,7 @@ from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
-from planlog.cli.formatting import as_number, plural
+from planlog.cli.formatting import as_number, counted
 from planlog.validation import Report, validate, validate_files
 
 HELP = """Validate a plan step by step, and name the first step and literal that fail.
@@ -47,7 +47,7 @@ def command(files: tuple[Path, ...], prefix: bool, as_json: bool) -> int:
     else:
         for warning in report.warnings:
             say(f"warning: {warning}")
-        steps = f"{plural(report.steps, 'step')}, cost {as_number(report.cost)}"
+        steps = f"{counted(report.steps, 'step')}, cost {as_number(report.cost)}"
         emit(f"valid: {steps}" if report.valid else f"not valid: {report.reason}")
     return ExitCode.SUCCESS if report.valid else ExitCode.INVALID
 
