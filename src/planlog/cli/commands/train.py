@@ -10,35 +10,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planlog.api.resolve import choose_rules
-from planlog.cli import options
+from planlog.cli import options, resolve
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
 from planlog.cli.formatting import counted, percent
 from planlog.cli.limits import memory_errors, remaining
 from planlog.cli.progress import TrainingProgress
-from planlog.cli.resolve import (
-    announce,
-    check_writable,
-    find_inputs,
-    read_domain,
-    read_tasks,
-    require,
-)
 from planlog.cli.signals import Signals
 from planlog.errors import NothingToLearnError
+from planlog.network import settings
 from planlog.network.model_file import Model
-from planlog.network.settings import (
-    PRESETS,
-    Activation,
-    Aggregation,
-    LearningSettings,
-    Loss,
-    Schedule,
-    SelectBy,
-    preset,
-    setting_names,
-)
 
 if TYPE_CHECKING:
     from planlog.learning.learn import Learned
@@ -72,7 +54,7 @@ CURVES = (".png", ".pdf", ".svg")
 def _complete_settings(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
     """Complete the name of a preset or, after `+`, of a setting."""
     before, plus, last = text.rpartition("+")
-    words = [f"{name}=" for name in setting_names()] if plus else PRESETS
+    words = [f"{name}=" for name in settings.setting_names()] if plus else settings.PRESETS
     return [before + plus + word for word in words if word.startswith(last)]
 
 
@@ -82,6 +64,7 @@ def _complete_settings(context: click.Context, parameter: click.Parameter, text:
 @options.policy
 @click.option(
     "--settings",
+    "preset",
     metavar="NAME",
     default="default",
     shell_complete=_complete_settings,
@@ -95,22 +78,24 @@ def _complete_settings(context: click.Context, parameter: click.Parameter, text:
     help="Messages along derived predicates too, or not.",
 )
 @options.number("--width", "Dimension of embeddings.", metavar="H", show_default="16")
-@options.one_of("--aggregation", Aggregation, "Aggregation of messages.", show_default="max")
 @options.one_of(
-    "--activation", Activation, "Activation of messages and atoms.", show_default="tanh"
+    "--aggregation", settings.Aggregation, "Aggregation of messages.", show_default="max"
+)
+@options.one_of(
+    "--activation", settings.Activation, "Activation of messages and atoms.", show_default="tanh"
 )
 @options.one_of(
     "--loss",
-    Loss,
+    settings.Loss,
     "Training loss: binary cross-entropy, or listwise softmax over the actions of a state.",
 )
 @options.number("--epochs", "Number of passes over the data.")
 @options.number("--batch", "Distinct choice sets per update.")
 @click.option("--learning-rate", type=float, metavar="X", help="Initial learning rate.")
-@options.one_of("--schedule", Schedule, "Schedule of the learning rate.")
+@options.one_of("--schedule", settings.Schedule, "Schedule of the learning rate.")
 @options.one_of(
     "--select-by",
-    SelectBy,
+    settings.SelectBy,
     "Checkpoint to keep: lowest loss, or highest F1 score on the training data.",
 )
 @options.number(
@@ -139,7 +124,7 @@ def command(
     files: tuple[Path, ...],
     out: Path,
     policy: str | None,
-    settings: str,
+    preset: str,
     seed: int,
     time_limit: float | None,
     resume: bool,
@@ -148,9 +133,9 @@ def command(
     **values: Any,  # the fields of LearningSettings that are given
 ) -> int:
     start = time.monotonic()
-    chosen = _settings(settings, values)
+    chosen = _settings(preset, values)
     _check_outputs(out, curve)
-    domain_file, task_files, policy = find_inputs(files, policy)
+    domain_file, task_files, policy = resolve.find_inputs(files, policy)
     # Torch, which learning imports, is an extra.
     from planlog.api.learn import checkpoint_of, write
     from planlog.learning.learn import learn
@@ -158,8 +143,8 @@ def command(
     learned: Learned | None = None
     with Signals(remaining(time_limit, start)) as signals, memory_errors():
         with signals.until_interrupted():
-            choice = announce(choose_rules(read_domain(domain_file), policy))
-            tasks = read_tasks(choice.policy, task_files)
+            choice = resolve.announce(choose_rules(resolve.read_domain(domain_file), policy))
+            tasks = resolve.read_tasks(choice.policy, task_files)
             checkpoint = checkpoint_of(out, choice.policy, tasks, chosen, seed, say)
             begun = checkpoint.read() if resume else None
             if resume and begun is None:
@@ -212,17 +197,17 @@ def command(
 
 def _check_outputs(out: Path, curve: Path | None) -> None:
     """Reject output files that could not be written, and missing packages, before the work."""
-    check_writable(out, "--out")
-    require("torch", "train", "training")
+    resolve.check_writable(out, "--out")
+    resolve.require("torch", "train", "training")
     if curve is not None:
-        check_writable(curve, "--curve")
+        resolve.check_writable(curve, "--curve")
         if curve.suffix.lower() not in CURVES:
             raise BadUsage(f"--curve: the name must end in one of {', '.join(CURVES)}")
-        require("matplotlib", "report", "--curve")
+        resolve.require("matplotlib", "report", "--curve")
 
 
-def _settings(name: str, values: dict[str, Any]) -> LearningSettings:
-    """Return the settings of this name with the values of the given options."""
+def _settings(preset: str, values: dict[str, Any]) -> settings.LearningSettings:
+    """Return the settings of a preset with the values of the given options."""
     given = {key: value for key, value in values.items() if value is not None}
     rate = given.get("learning_rate", 1)
     if not (rate > 0 and math.isfinite(rate)):
@@ -230,7 +215,7 @@ def _settings(name: str, values: dict[str, Any]) -> LearningSettings:
     if "activation" in given:
         given["message_activation"] = given["atom_activation"] = given.pop("activation")
     try:
-        return preset(name).changed(**given)
+        return settings.preset(preset).changed(**given)
     except ValueError as error:
         raise BadUsage(f"--settings: {error}") from None
 

@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from planlog.api.resolve import choose_rules
-from planlog.cli import options
+from planlog.cli import options, resolve
 from planlog.cli.command import Command
 from planlog.cli.console import emit, say
 from planlog.cli.exit_codes import ExitCode
@@ -20,24 +20,11 @@ from planlog.cli.formatting import as_number, counted
 from planlog.cli.limits import limit_memory, memory_errors
 from planlog.cli.plan_files import delete_numbered_files, numbered_file
 from planlog.cli.progress import TrainingProgress
-from planlog.cli.resolve import (
-    announce,
-    check_writable,
-    find_inputs,
-    read_domain,
-    read_tasks,
-    require,
-)
 from planlog.cli.signals import Signals
 from planlog.errors import NothingToLearnError, RuleError
 from planlog.network.model_file import Model
 from planlog.network.scorer import weight_shapes
-from planlog.network.settings import (
-    PRESETS,
-    LearningSettings,
-    NetworkSettings,
-    TemplateSettings,
-)
+from planlog.network.settings import PRESETS, LearningSettings, NetworkSettings, TemplateSettings
 from planlog.network.template import build_template
 from planlog.pddl.task import Domain, Task
 from planlog.policy.execution import Outcome, execute
@@ -91,9 +78,9 @@ def command(
     memory_limit: int | None,
     seed: int,
 ) -> int:
-    check_writable(dk, "DK")
-    require("torch", "train", "learning")
-    domain_file, task_files, policy = find_inputs(files, policy)
+    resolve.check_writable(dk, "DK")
+    resolve.require("torch", "train", "learning")
+    domain_file, task_files, policy = resolve.find_inputs(files, policy)
     knowledge: Knowledge | None = None
     out_of_memory = False
     with Signals(time_limit) as signals:
@@ -101,8 +88,8 @@ def command(
             signals.check()
             try:
                 with limit_memory(memory_limit):
-                    rules = _choose_rules(read_domain(domain_file), policy)
-                    tasks = read_tasks(rules, task_files)
+                    rules = _choose_rules(resolve.read_domain(domain_file), policy)
+                    tasks = resolve.read_tasks(rules, task_files)
                     with signals.shield():
                         knowledge = Knowledge(dk, rules, tasks, signals)
                 # Torch is loaded outside of the limit, which it must not be blamed for.
@@ -130,7 +117,7 @@ def _choose_rules(domain: Domain, given: str | None) -> Policy:
     A competition runs this without anybody who could answer a message.
     """
     try:
-        return announce(choose_rules(domain, given)).policy
+        return resolve.announce(choose_rules(domain, given)).policy
     except RuleError:
         if given is not None:
             raise
