@@ -34,12 +34,12 @@ from planlog.search.improve import improve
 
 HELP = """Plan with the domain knowledge of `planlog ipc learn`.
 
-The knowledge is DK, or if there is no such file the DK.N with the highest N. If the learned policy
-does not reach the goal, its rules are tried with several seeds and then searched, and at last all
-applicable actions. Every plan is validated, and only then its file appears, whole.
+The knowledge is DK, or without such a file the DK.N with the highest N. If the learned policy does
+not reach the goal, a depth-first search by its scores, its rules with several seeds, and a search
+through all applicable actions are tried. A plan file appears, complete, after its validation.
 
-With --anytime better plans are looked for until a limit or a signal, and written to PLAN.1,
-PLAN.2, … Files of these names that are there already are removed first.
+With --anytime, a search for better plans runs until a limit or a signal, and writes PLAN.1,
+PLAN.2, … Files of these names from earlier runs are deleted first.
 
 Examples:
 
@@ -114,6 +114,8 @@ def command(
                 with suppress(MemoryError):
                     for better in improve(learned, task, result, seed=seed, threads=1):
                         plans.add(better, "improved")
+        if result is not None and result.solved and plans.valid is None:
+            plans.add(result, name)  # a signal came before the plan was written
         if plans.best is not None:
             return ExitCode.SUCCESS
         if signals.received or result is None:
