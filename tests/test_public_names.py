@@ -80,10 +80,11 @@ def public_members() -> Iterator[tuple[str, object]]:
             if base.__module__.startswith("planlog."):
                 # Plain attributes are described in the docstring of their class.
                 for member, attribute in vars(base).items():
-                    has_code = callable(getattr(value, member)) or hasattr(attribute, "__get__")
-                    if not member.startswith("_") and has_code:
-                        if not inspect.ismemberdescriptor(attribute):
-                            yield f"{name}.{member}", attribute
+                    is_plain = inspect.ismemberdescriptor(attribute) or not (
+                        callable(getattr(value, member)) or hasattr(attribute, "__get__")
+                    )
+                    if not member.startswith("_") and not is_plain:
+                        yield f"{name}.{member}", attribute
 
 
 def test_every_public_member_has_a_docstring() -> None:

@@ -15,6 +15,7 @@ from planlog.errors import (
     MOST_DIAGNOSTICS,
     InputError,
     MissingFileError,
+    NothingToLearnError,
     PlanlogError,
     SettingsError,
     UnsupportedError,
@@ -110,6 +111,8 @@ def _failure(error: Exception) -> tuple[ExitCode, str, str] | None:
         case InputError():
             text = "\n".join([str(error), *getattr(error, "__notes__", ())])
             return ExitCode.BAD_INPUT, "bad input", text
+        case NothingToLearnError():
+            return ExitCode.NO_PLAN, "nothing to learn", str(error)
         case PlanlogError():
             return ExitCode.BAD_INPUT, "bad input", clip(str(error))
         case UnicodeDecodeError():

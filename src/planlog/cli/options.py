@@ -112,7 +112,12 @@ policy = click.option(
 as_json = flag("--json", "as_json", help="Print one JSON object.")
 seed = number("--seed", "Random seed.", least=0, default=0)
 time_limit = seconds("--time-limit", "Time limit of the command.")
-memory_limit = number("--memory-limit", "Memory limit of the process.", metavar="MB")
+memory_limit = number(
+    "--memory-limit",
+    "Memory limit of the process.",
+    metavar="MB",
+    callback=lambda context, parameter, megabytes: megabytes and megabytes * 1024**2,
+)
 layers = number(
     "--layers",
     "Number of message-passing layers.",

@@ -125,8 +125,9 @@ def summarise(
     if result.solved:
         length = counted(len(result.actions), "action")
         text = f"solved: {length}, cost {as_number(result.cost)}, {seconds:.2f} s"
-        if valid is not None:
-            text += ", valid" if valid else ", NOT VALID (this is a bug in Planlog: please report)"
+        if valid is False:
+            return f"{text}, NOT VALID (this is a bug in Planlog: please report it)"
+        text += ", valid" if valid else ""
         return text + (f", plan in {plan_file}" if plan_file else "")
     goals = "" if result.goals_left is None else f", {counted(result.goals_left, 'goal')} left"
     steps = counted(result.steps, "step")

@@ -15,6 +15,7 @@ from planlog.cli.formatting import as_number, counted, duration
 
 if TYPE_CHECKING:
     from planlog.checking import Stage
+    from planlog.cli.signals import Signals
     from planlog.experiment.jobs import Job
     from planlog.experiment.records import Record
     from planlog.learning.learn import Stage as LearningStage
@@ -159,8 +160,9 @@ class TrainingProgress(_Progress):
 
     LINE_SECONDS = 10.0
 
-    def __init__(self) -> None:
+    def __init__(self, signals: Signals) -> None:
         super().__init__()
+        self._signals = signals
         self._stage: LearningStage | None = None
 
     def on_stage(self, stage: LearningStage, states: int) -> None:
@@ -169,12 +171,13 @@ class TrainingProgress(_Progress):
         self._stage = stage
 
     def on_epoch(self, done: Epoch) -> None:
-        """Show an epoch."""
+        """Show an epoch, and end the training if a signal has arrived."""
         text = f"epoch {done.epoch} of {done.epochs}: loss {done.loss:.4g}, "
         text += f"accuracy {done.accuracy:.1%}"
         begins = self._stage is not None
         self._stage = None
         self.show(text, begins=begins, total=done.epochs, completed=done.epoch)
+        self._signals.check()
 
 
 class RunsProgress(_Progress):

@@ -103,8 +103,8 @@ def command(
                     problem = None
                 except MemoryError:
                     problem = "out of memory"
-        if problem and signals.out_of_time:
-            problem = "out of time"
+        if problem == "interrupted":
+            problem = signals.reason
         verdicts = [result.report.verdict for result in results]
         # A task that was not checked is undecided.
         overall = Verdict.all_of([*verdicts, Verdict.UNDECIDED] if problem else verdicts)

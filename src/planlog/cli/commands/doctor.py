@@ -60,7 +60,7 @@ TINY_POLICY = "press(S) :- lit@ug(S)."
 def command(as_json: bool) -> int:
     core = _core()
     problem = core.pop("problem", None) or _self_test()
-    found = {
+    found: dict[str, Any] = {
         "works": problem is None,
         "problem": problem,
         "planlog": planlog.__version__,
@@ -72,8 +72,12 @@ def command(as_json: bool) -> int:
             name: {module: _version(module) for module in modules}
             for name, (_, modules) in EXTRAS.items()
         },
-        "planners": _planners() if problem is None else {},
+        "planners": {},
     }
+    if problem is None:
+        from planlog.experiment.baselines.installed import available
+
+        found["planners"] = available()
     if as_json:
         emit_json(found)
     else:
@@ -129,13 +133,6 @@ def _self_test() -> str | None:
         return None if report.valid else f"the plan is not valid: {report.reason}"
     except Exception:
         return "the self-test failed: " + traceback.format_exc().strip()
-
-
-def _planners() -> dict[str, str]:
-    """Map the planners to compare with to their versions, or to why they are missing."""
-    from planlog.experiment.baselines.installed import available
-
-    return available()
 
 
 def _version(module: str) -> str | None:

@@ -16,7 +16,7 @@ from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit_json, say
 from planlog.cli.formatting import as_number
-from planlog.cli.limits import limit_memory, megabytes, remaining
+from planlog.cli.limits import limit_memory, remaining
 from planlog.cli.plan_files import PlanManager, delete_numbered_files, exit_code, summarise
 from planlog.cli.progress import ExecutionProgress, ImproveProgress, Trace
 from planlog.cli.resolve import announce, check_writable, find_inputs, read_domain, read_tasks
@@ -139,7 +139,7 @@ def command(
                     eliminate=not (improving or no_eliminate),
                     max_steps=max_steps,
                     time_limit=remaining(time_limit, start),
-                    memory_limit=megabytes(memory_limit),
+                    memory_limit=memory_limit,
                     avoid_revisits=avoid_revisits,
                     observer=progress.observer,
                 )

@@ -18,7 +18,6 @@ from planlog.cli.formatting import counted, percent
 from planlog.cli.limits import memory_errors, remaining
 from planlog.cli.progress import TrainingProgress
 from planlog.cli.signals import Signals
-from planlog.errors import NothingToLearnError
 from planlog.network import settings
 from planlog.network.model_file import Model
 
@@ -151,27 +150,19 @@ def command(
                 say(f"note: there is no {checkpoint.file}, so the training begins anew")
             elif not resume and checkpoint.file.exists():
                 say(f"note: {checkpoint.file} is replaced; --resume would continue it")
-            try:
-                with TrainingProgress() as progress:
-                    learned = learn(
-                        choice.policy,
-                        tasks,
-                        chosen,
-                        seed=seed,
-                        resume=begun,
-                        on_stage=progress.on_stage,
-                        on_epoch=progress.on_epoch,
-                        on_checkpoint=checkpoint.write_now_and_then,
-                    )
-            except NothingToLearnError as error:
-                if as_json:
-                    emit_json({"outcome": "nothing to learn", "message": str(error)})
-                else:
-                    say(f"planlog: {error}")
-                return ExitCode.NO_PLAN
+            with TrainingProgress(signals) as progress:
+                learned = learn(
+                    choice.policy,
+                    tasks,
+                    chosen,
+                    seed=seed,
+                    resume=begun,
+                    on_stage=progress.on_stage,
+                    on_epoch=progress.on_epoch,
+                    on_checkpoint=checkpoint.write_now_and_then,
+                )
         if learned is None:
-            reason = "out of time" if signals.out_of_time else "interrupted"
-            say(f"planlog: {reason} before the first epoch: nothing is written")
+            say(f"planlog: {signals.reason} before the first epoch: nothing is written")
             return signals.exit_code
         write(learned, out, checkpoint)
         if curve is not None:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -29,10 +28,6 @@ from planlog.network.template import build_template
 from planlog.pddl.task import Domain, Task
 from planlog.policy.execution import Outcome, execute
 from planlog.policy.policy import Policy
-
-# Torch, which learning imports, is an extra: without it the command ends with a message.
-if TYPE_CHECKING:
-    from planlog.learning.trainer import OnProgress, Progress
 
 HELP = """Learn domain knowledge for `planlog ipc plan` from tasks.
 
@@ -105,7 +100,7 @@ def command(
         if knowledge is not None:
             knowledge.finish()
         else:
-            say("planlog: interrupted while reading: nothing is written")
+            say(f"planlog: {signals.reason} while reading: nothing is written")
         if signals.received:
             return signals.exit_code
     return ExitCode.MEMORY_LIMIT if out_of_memory else ExitCode.SUCCESS
@@ -136,17 +131,13 @@ def _learn(
     signals: Signals,
 ) -> None:
     """Train one network after the other, and offer each to the knowledge."""
+    # Torch, which learning imports, is an extra.
     from planlog.learning import learn as learning
 
     for training in trainings:
         signals.check()
         try:
-            with TrainingProgress() as progress:
-
-                def on_epoch(done: Progress, show: OnProgress = progress.on_epoch) -> None:
-                    show(done)
-                    signals.check()
-
+            with TrainingProgress(signals) as progress:
                 learned = learning.learn(
                     rules,
                     tasks,
@@ -154,7 +145,7 @@ def _learn(
                     seed=training.seed,
                     workers=1,
                     on_stage=progress.on_stage,
-                    on_epoch=on_epoch,
+                    on_epoch=progress.on_epoch,
                 )
         except NothingToLearnError as error:
             if training.is_brief:

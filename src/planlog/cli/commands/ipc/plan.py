@@ -17,7 +17,7 @@ from planlog.cli import options
 from planlog.cli.command import Command
 from planlog.cli.console import say
 from planlog.cli.exit_codes import ExitCode
-from planlog.cli.limits import limit_memory, megabytes, remaining
+from planlog.cli.limits import limit_memory, remaining
 from planlog.cli.plan_files import (
     PlanManager,
     delete_numbered_files,
@@ -96,7 +96,7 @@ def command(
                 rng=next(rngs),
                 max_steps=steps,
                 time_limit=remaining(time_limit, start),
-                memory_limit=megabytes(memory_limit),
+                memory_limit=memory_limit,
                 avoid_revisits=search,
                 observer=lambda *_: signals.check(),
             )
@@ -119,7 +119,7 @@ def command(
         if plans.best is not None:
             return ExitCode.SUCCESS
         if signals.received or result is None:
-            say(f"planlog: no plan: {'out of time' if signals.out_of_time else 'interrupted'}")
+            say(f"planlog: no plan: {signals.reason}")
             return signals.exit_code
         if not result.solved:
             say(summarise(result, time.monotonic() - start))
