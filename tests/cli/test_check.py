@@ -134,12 +134,12 @@ def test_the_counterexample_is_all_one_needs(
     _, _, example = out.partition("Counterexample to 1 goal achieving, four.pddl:\n")
     expected = """\
   no action is derived here
-  after 2 actions from the initial state, under the policy (no way is shorter):
+  after 2 actions from the initial state, under the policy (no trace is shorter):
       1  (ahead b c)
       2  (jump c hole)
-  the state (without what no action changes):
+  the state, without static atoms:
     (at hole)
-  goals that do not hold, 1 of 1:
+  unachieved goals, 1 of 1:
     (at d)
 """
     assert example.startswith(expected)
@@ -204,7 +204,7 @@ def test_a_lost_optimum_off_the_policys_ways(
     assert (example["optimal"], example["distance"]) == (["(ahead a b)"], 3)
     assert answer["summary"]["failing"] == finding["failing"]
     _, out, _ = check(capfd, "domain.pddl", "rare.dl", "four.pddl")
-    assert "by actions that the policy does not take" in out
+    assert "by actions outside the policy" in out
 
 
 def test_undecided_within_the_limit(blocks: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -236,7 +236,7 @@ def test_walks_refute_where_there_are_too_many_states(
     code, out, _ = check(capfd, *arguments)
     assert code == 1
     assert re.search(r"1 goal achieving +refuted: found by 1 random walk \(seed 0, ", out)
-    assert "there may be a shorter way" in out
+    assert "there may be a shorter trace" in out
     answers = []
     for seed in (3, 3, 4):
         _, answer = check_json(capfd, *arguments, "--seed", seed)
@@ -249,7 +249,7 @@ def test_a_task_without_a_plan(rooms: Path, capfd: pytest.CaptureFixture[str]) -
     Path("hopeless.pddl").write_text(TASK.replace("(at b)", "(at hole)"))
     code, out, _ = check(capfd, "domain.pddl", "right.dl", "hopeless.pddl", "--property", "1")
     assert code == 1
-    assert "this task has no plan at all" in out
+    assert "the task has no plan" in out
     assert "a dead end: no actions lead to a goal" in out
 
 
@@ -468,7 +468,7 @@ def test_what_was_found_is_told_when_interrupted(
     assert process.returncode == code
     assert err == ""
     assert "p02.pddl: 125 states" in out
-    assert out.endswith("INCOMPLETE, interrupted: this is what was found on 1 of 2 tasks\n")
+    assert out.endswith("INCOMPLETE, interrupted: results of 1 of 2 tasks\n")
 
 
 def test_a_bar_on_a_terminal_and_nothing_elsewhere(blocks: Path) -> None:

@@ -70,8 +70,8 @@ class WordList(click.ParamType):  # type: ignore[type-arg, unused-ignore]
             return []
         unknown = [word for word in words if word not in self._words]
         if not words or (unknown and not self._others):
-            got = unknown[0] if unknown else "nothing"
-            self.fail(f"expected some of {','.join(self._words)}, got {got}", param, ctx)
+            got = unknown[0] if unknown else ""
+            self.fail(f"expected some of {','.join(self._words)}, got '{got}'", param, ctx)
         return words
 
     def shell_complete(

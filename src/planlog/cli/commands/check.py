@@ -126,7 +126,7 @@ def command(
             text = check_text.describe(results, domain_file, bounds["limit"], in_full, verbose)
             if problem:
                 done = f"{len(results):,} of {counted(len(task_files), 'task')}"
-                text += f"\n\nINCOMPLETE, {problem}: this is what was found on {done}"
+                text += f"\n\nINCOMPLETE, {problem}: results of {done}"
             emit(text)
     if problem == "out of memory":
         return ExitCode.MEMORY_LIMIT

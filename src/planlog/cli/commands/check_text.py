@@ -43,10 +43,10 @@ class Checked:
     report: TaskReport
     plans: dict[Property, Path]  # the counterexamples that were written
 
-    def refuted(self) -> Iterator[tuple[Property, Counterexample]]:
-        for property, finding in self.report.findings.items():
-            if finding.counterexample:
-                yield property, finding.counterexample
+    def counterexample(self, property: Property) -> Counterexample | None:
+        """Return the counterexample to a property, if there is one."""
+        finding = self.report.findings.get(property)
+        return None if finding is None else finding.counterexample
 
 
 def describe(
@@ -69,7 +69,7 @@ def _task_block(checked: Checked, limit: int) -> str:
     report = checked.report
     lines = [f"{checked.file}: {_sizes(report, limit)}"]
     if report.unsolvable:
-        lines.append("  this task has no plan at all, whatever the policy")
+        lines.append("  the task has no plan, whatever the policy")
     lines += [_row(p, _basis(finding, report)) for p, finding in report.findings.items()]
     return "\n".join([*lines, _fond(report.fond)])
 
@@ -82,17 +82,19 @@ def _task_line(checked: Checked, limit: int) -> str:
 
 def _counterexamples(results: Sequence[Checked], domain: Path, every: bool) -> Iterator[str]:
     """Yield the counterexample with the shortest trace for each property, and a line for others."""
-    found = [(p, len(c.trace), i, c) for i, r in enumerate(results) for p, c in r.refuted()]
     for property in Property:
-        chosen = sorted(((n, i, c) for p, n, i, c in found if p is property), key=lambda x: x[:2])
-        for _, i, example in chosen if every else chosen[:1]:
-            yield _counterexample(results[i], property, example, domain)
-        if len(chosen) > 1 and not every:
-            others = counted(len(chosen) - 1, "other task")
-            lines = [f"{_title(property)} is refuted on {others} as well (-v shows everything):"]
-            for length, i, example in chosen[1:]:
+        found = [(r, c) for r in results if (c := r.counterexample(property))]
+        found.sort(key=lambda pair: len(pair[1].trace))
+        shown = found if every else found[:1]
+        for checked, example in shown:
+            yield _counterexample(checked, property, example, domain)
+        if others := found[len(shown) :]:
+            number = counted(len(others), "other task")
+            lines = [f"{_title(property)} is refuted on {number} as well (-v shows everything):"]
+            for checked, example in others:
+                length = len(example.trace)
                 after = f"after {counted(length, 'action')}" if length else "in the initial state"
-                lines.append(f"  {results[i].file}: {example.reason.value}, {after}")
+                lines.append(f"  {checked.file}: {example.reason.value}, {after}")
             yield "\n".join(lines)
 
 
@@ -111,7 +113,7 @@ def _summary_block(summary: Summary) -> str:
 
 def _rules_block(report: RuleReport) -> str:
     """Describe how often the rules fired, and the choices that they leave."""
-    scope = report.scope.value if report.scope else "as far as each task was looked at"
+    scope = report.scope.value if report.scope else "the scope differs from task to task"
     lines = [f"Rules and choices, in {counted(report.states, 'non-goal state')} ({scope}):"]
     if report.rules:
         lines.append(f"{'states':>10}{'derivations':>13}{'line':>6}  rule")
@@ -121,10 +123,10 @@ def _rules_block(report: RuleReport) -> str:
         places = ", ".join(str(rule.line) for rule in report.never_fired)
         noun = "rule, in line" if len(report.never_fired) == 1 else "rules, in lines"
         lines.append(f"  never fired: {len(report.never_fired):,} {noun} {places}")
-    lines.append(f"  derived actions a state: {report.mean_actions:.2f} on average")
-    lines.append(f"  a real choice (more than one): {_of(report.choice)}")
+    lines.append(f"  derived actions per state: {report.mean_actions:.2f} on average")
+    lines.append(f"  more than one derived action: {_of(report.choice)}")
     if report.mixed is not None and report.mixed.of:
-        mixed = f"  a choice of optimal and other actions: {_of(report.mixed)}"
+        mixed = f"  optimal and other derived actions: {_of(report.mixed)}"
         lines.append(f"{mixed}, which is what learning can improve")
     return "\n".join(lines)
 
@@ -206,7 +208,7 @@ def _counterexample(
         f"Counterexample to {_title(property)}, {checked.file}:",
         f"  {example.reason.value}",
         *_trace(example),
-        "  the state (without what no action changes):",
+        "  the state, without static atoms:",
         wrapped(sorted(map(str, example.state.atoms)), "    ", MOST_ATOMS),
         *_goals(example),
         *_actions(example),
@@ -215,7 +217,7 @@ def _counterexample(
         lines.append(f"  the cycle back to this state, {counted(len(example.cycle), 'action')}:")
         lines += _steps(example.cycle, len(example.trace))
     elif example.ending:
-        lines.append("  the policy leads on from here to a state without derived actions:")
+        lines.append("  from here the policy leads to a state without derived actions:")
         lines += _steps(example.ending, len(example.trace))
     if property in checked.plans:
         plan = checked.plans[property]
@@ -229,8 +231,8 @@ def _trace(example: Counterexample) -> list[str]:
     if not example.trace:
         return ["  in the initial state"]
     length = counted(len(example.trace), "action")
-    who = "under the policy" if example.under_policy else "by actions that the policy does not take"
-    shortest = "no way is shorter" if example.shortest else "there may be a shorter way"
+    who = "under the policy" if example.under_policy else "by actions outside the policy"
+    shortest = "no trace is shorter" if example.shortest else "there may be a shorter trace"
     heading = f"  after {length} from the initial state, {who} ({shortest}):"
     return [heading, *_steps(example.trace, 0)]
 
@@ -247,7 +249,7 @@ def _steps(actions: Sequence[Action], before: int) -> list[str]:
 
 def _goals(example: Counterexample) -> list[str]:
     left = [goal.text for goal in example.goals if not goal.holds]
-    heading = f"  goals that do not hold, {len(left):,} of {len(example.goals):,}:"
+    heading = f"  unachieved goals, {len(left):,} of {len(example.goals):,}:"
     return [heading, wrapped(left, "    ", MOST_ATOMS)] if left else [heading]
 
 
