@@ -17,9 +17,11 @@ import pytest
 from planlog.api.solve import improve
 from planlog.cli import main
 from planlog.cli.plan_files import numbered_files
-from planlog.policy.execution import PlanResult
+from planlog.cli.progress import ImproveProgress
+from planlog.policy.execution import Outcome, PlanResult
 from planlog.validation import Report, validate, validate_files
 from support.commands import wait_for
+from support.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +130,17 @@ def test_the_learned_policy_is_improved_as_well(task: Path, capfd: pytest.Captur
     answer = json.loads(capfd.readouterr().out)
     assert answer["policy"].endswith("learned")
     assert answer["cost"] <= answer["plans"][0]["cost"]
+
+
+def test_lines_of_progress_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr("planlog.cli.progress.say", lines.append)
+    monkeypatch.setattr(ImproveProgress, "LINE_SECONDS", 0.01)
+    with ImproveProgress(60) as progress:
+        assert wait_until(lambda: len(lines) > 0)
+        assert re.fullmatch(r"improving: no better plan yet, [\d.]+ s of 1 min 0 s", lines[0])
+        progress.on_plan(PlanResult(Outcome.SOLVED, (), 12.0, True, 0, 0, 0.0))
+        assert wait_until(lambda: "best cost 12, " in lines[-1])
 
 
 def test_out_of_memory_keeps_the_best(

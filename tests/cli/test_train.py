@@ -324,6 +324,20 @@ def test_ctrl_c_writes_the_best_so_far(
     assert main(["solve", str(tasks / "p01.pddl"), "--model", str(tmp_path / "model")]) == 0
 
 
+def test_the_time_limit_writes_the_best_so_far(
+    train: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interruptible: None
+) -> None:
+    code, out, err = train("--time-limit", 0)
+    assert (code, out) == (23, "")
+    assert "out of time before the first epoch: nothing is written" in err
+    assert list(tmp_path.iterdir()) == []
+    after(3, lambda: signal.raise_signal(signal.SIGALRM), monkeypatch, write=False)
+    code, out, _ = train("--time-limit", 600, "--json")
+    assert (code, json.loads(out)["outcome"]) == (23, "time limit")
+    assert Model.read(tmp_path / "model").training["epochs"] == 3
+    assert (tmp_path / "model.checkpoint").exists()
+
+
 @pytest.mark.slow
 def test_sigterm_ends_a_process_in_good_order(tasks: Path, tmp_path: Path) -> None:
     program = (

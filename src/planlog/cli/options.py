@@ -109,7 +109,7 @@ policy = click.option(
     metavar="POLICY",
     help="Rules: a file, none (all applicable actions), shipped, or the name of a shipped domain.",
 )
-as_json = flag("--json", "as_json", help="Print one JSON object.")
+as_json = flag("--json", "as_json", help="Output as one JSON object.")
 seed = number("--seed", "Random seed.", least=0, default=0)
 time_limit = seconds("--time-limit", "Time limit of the command.")
 memory_limit = number(

@@ -86,7 +86,7 @@ EXACT = "exact"
 @options.number("--count", "Tasks per split.", show_default="30")
 @options.number("--task-seed", "Random seed of generated tasks.", least=0, default=0)
 @options.number("--seeds", "Number of seeds of rules and trainings.", default=3)
-@options.words("--layers", ["none"], "Layers of the networks, or none.", others=True, default="1,2")
+@options.words("--layers", ["none"], "Numbers of layers, or none.", others=True, default="1,2")
 @options.words("--widths", [], "Widths of the networks.", others=True, default="8,16")
 @options.words("--settings", PRESETS, "Training settings.", others=True, default="paper,small")
 @options.words(

@@ -64,10 +64,8 @@ plan.
 @options.seed
 @options.flag("--no-eliminate", help="No elimination of redundant actions.")
 @options.seconds("--improve", "Time for the search for better plans.")
-@options.number("--expansions", "Expansions of the search for better plans.", least=0)
-@options.number(
-    "--threads", "Threads of the search for better plans.", show_default="number of processors"
-)
+@options.number("--expansions", "Number of expansions of the search for better plans.", least=0)
+@options.number("--threads", "Number of search threads.", show_default="number of processors")
 @options.file("--plan-file", help="File for the plan.")
 @options.time_limit
 @options.memory_limit

@@ -142,6 +142,7 @@ def command(
     learned: Learned | None = None
     with Signals(remaining(time_limit, start)) as signals, memory_errors():
         with signals.until_interrupted():
+            signals.check()
             choice = resolve.announce(choose_rules(resolve.read_domain(domain_file), policy))
             tasks = resolve.read_tasks(choice.policy, task_files)
             checkpoint = checkpoint_of(out, choice.policy, tasks, chosen, seed, say)
