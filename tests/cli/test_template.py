@@ -17,8 +17,12 @@ RULES = "unstack(A, B) :- not placed(A).\nplaced(A) :- on-table@ag(A).\n"
 
 
 @pytest.fixture
-def domain() -> Path:
-    return domains.path("blocksworld") / "domain.pddl"
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a domain."""
+    monkeypatch.chdir(tmp_path)
+    domain = domains.path("blocksworld") / "domain.pddl"
+    Path("domain.pddl").write_bytes(domain.read_bytes())
+    return tmp_path
 
 
 @pytest.mark.parametrize(
@@ -38,13 +42,9 @@ def test_the_text(
     policy: str,
     settings: TemplateSettings,
     planlog: Run,
-    domain: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("rules.dl").write_text(RULES)
-    Path("domain.pddl").write_bytes(domain.read_bytes())
     Path("tasks").mkdir()
     blocks = SHIPPED["blocksworld"]
     own = {"own": Policy.parse(RULES, blocks), "none": Policy.applicable(blocks)}
@@ -68,12 +68,9 @@ def test_mistakes(
     code: int,
     message: str,
     planlog: Run,
-    domain: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("rules.dl").write_text("unstack(A, B) :- blue(A), on(A, B).")
-    found, out, err = planlog("template", domain, *arguments)
+    found, out, err = planlog("template", "domain.pddl", *arguments)
     assert (found, out) == (code, "")
     assert message in err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 
 import click
@@ -55,6 +54,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.INTERRUPTED
     except Exception:
         # Commands report every mistake of a user as a message, so this is a bug.
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())
         print("planlog: this is a bug in Planlog; please report it", file=sys.stderr)
         return ExitCode.CRITICAL
