@@ -145,12 +145,11 @@ def _prepare(plan_dir: Path, task_files: list[Path]) -> None:
             f"--plan-dir: {times} tasks would write to {plan_dir / _plan_name(Path(stem), 1)}; "
             "give tasks of different file names"
         )
-    if plan_dir.exists() and not plan_dir.is_dir():
-        raise BadUsage(f"--plan-dir: {plan_dir} is not a folder")
     try:
         plan_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadUsage(f"--plan-dir: {plan_dir}: {error.strerror}") from None
+        reason = " is not a folder" if plan_dir.exists() else f": {error.strerror}"
+        raise BadUsage(f"--plan-dir: {plan_dir}{reason}") from None
     if not os.access(plan_dir, os.W_OK | os.X_OK):
         raise BadUsage(f"--plan-dir: {plan_dir} cannot be written")
 

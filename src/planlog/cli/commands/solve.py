@@ -175,8 +175,9 @@ def command(
         seconds = time.monotonic() - start
         best = plans.best or result
         if as_json:
-            settings = {"policy": choice.name, "seed": seed, "valid": plans.valid}
-            emit_json(settings | _as_json(best, seconds, plans.found if improving else None))
+            described = _as_json(best, seconds, plans.found if improving else None)
+            described |= {"valid": plans.valid, "policy": choice.name, "seed": seed}
+            emit_json(described)
         elif not result.solved:
             say(summarise(result, seconds))
         elif improving:
