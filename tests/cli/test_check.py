@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +72,9 @@ def rooms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def blocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("blocks")
-    assert (
-        main(["generate", "blocksworld", "--blocks", "4", "--count", "3", f"--out={folder}"]) == 0
-    )
-    large = folder / "large"
-    assert main(["generate", "blocksworld", "--blocks", "12", f"--out={large}"]) == 0
+def blocks(generate: Callable[..., Path]) -> Path:
+    folder = generate("blocksworld", "--blocks", 4, "--count", 3)
+    generate("blocksworld", "--blocks", 12).rename(folder / "large")
     return folder
 
 

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,9 @@ from support.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One whose plans by the rules can be improved."""
-    folder = tmp_path_factory.mktemp("tasks")
-    arguments = ["--blocks", "25", "--seed", "3", "--out", str(folder)]
-    assert main(["generate", "blocksworld", *arguments]) == 0
-    return folder / "p01.pddl"
+def task(generate: Callable[..., Path]) -> Path:
+    """A task whose plans by the rules can be improved."""
+    return generate("blocksworld", "--blocks", 25, "--seed", 3) / "p01.pddl"
 
 
 def solve(task: Path, *options: str | Path | int) -> int:
