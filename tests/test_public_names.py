@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,13 +61,54 @@ def graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
 def test_examples_of_docstrings(name: str, graph: dict[str, object]) -> None:
     module = importlib.import_module(name)
     known = graph | {"planlog": planlog, "TemplateSettings": TemplateSettings}
-    assert doctest.testmod(module, extraglobs=known).failed == 0
+    others = {name: value for name, value in known.items() if name not in vars(module)}
+    assert doctest.testmod(module, extraglobs=others).failed == 0
 
 
 @pytest.mark.parametrize("name", planlog.__all__)
 def test_every_public_name_has_an_example(name: str) -> None:
     tests = doctest.DocTestFinder().find(getattr(planlog, name), name)
     assert any(test.examples for test in tests)
+
+
+def public_members() -> Iterator[tuple[str, object]]:
+    """Yield the public names, and the public members of public classes that Planlog defines."""
+    for name in planlog.__all__:
+        value = getattr(planlog, name)
+        yield name, value
+        for base in value.__mro__ if inspect.isclass(value) else ():
+            if base.__module__.startswith("planlog."):
+                # Plain attributes are described in the docstring of their class.
+                for member, attribute in vars(base).items():
+                    is_plain = inspect.ismemberdescriptor(attribute) or not (
+                        callable(getattr(value, member)) or hasattr(attribute, "__get__")
+                    )
+                    if not member.startswith("_") and not is_plain:
+                        yield f"{name}.{member}", attribute
+
+
+def test_every_public_member_has_a_docstring() -> None:
+    found = dict(public_members())
+    assert {"solve", "Walk.apply", "Walk.query", "Task.encode", "Policy.read"} <= found.keys()
+    assert [name for name, value in found.items() if not inspect.getdoc(value)] == []
+
+
+def test_every_public_class_shows_its_content(graph: dict[str, Any]) -> None:
+    policy, task = graph["policy"], graph["task"]
+    walk = policy.start(task)
+    walk.apply("(go a b)")
+    model = planlog.Model.read("graph/model.safetensors")
+    result = planlog.solve(task, policy)
+    assert [repr(value) for value in (policy.domain, task, policy, walk, walk.state, model)] == [
+        "Domain('graph', 3 predicates, 1 action)",
+        "Task('p' of domain 'graph', 3 objects, 2 goals)",
+        "Policy('graph', 1 rule)",
+        "Walk('p', 1 step, 1 goal left, 1 action derived)",
+        "State((at b) (seen b))",
+        "Model('graph', 1 layer, width 4)",
+    ]
+    assert repr(result).startswith("PlanResult(solved, 2 actions, cost 2, ")
+    assert walk.query("edge(X, Y), seen(X)") == [{"X": "b", "Y": "c"}]
 
 
 def test_unknown_names_are_errors() -> None:

@@ -29,14 +29,8 @@ from planlog.checking import (
     check_all,
 )
 from planlog.checking.report import Counterexample, Finding, Fraction, Reason, Scope
-from planlog.cli.commands.check_json import as_json
-from planlog.cli.commands.check_text import (
-    Checked,
-    counterexamples,
-    rules_block,
-    summary_block,
-    task_block,
-)
+from planlog.cli.commands import check_json, check_text
+from planlog.cli.commands.check_text import Checked
 from planlog.errors import RuleError
 from planlog.pddl.task import Action, Domain, Task
 from planlog.policy.policy import Policy
@@ -636,12 +630,10 @@ def test_text_and_json_are_made_without_evaluating_the_policy(
     results = [Checked(Path("p.pddl"), report, {}) for report in reports]
     for name in ("start", "actions", "query", "derivations", "core"):
         monkeypatch.delattr(Policy, name)
-    blocks = [task_block(result, 4) for result in results]
-    blocks += [*counterexamples(results, Path("domain.pddl"), every=True), summary_block(results)]
-    text = "\n".join([*blocks, rules_block(Summary(tuple(reports)).rules)])
+    text = check_text.describe(results, Path("domain.pddl"), limit=4, in_full=True, every=True)
     shown = {*RULES.splitlines(), *re.findall(r"\((?:go|at) [^()]*\)", text)}
     assert {"(go n0 n3)", "(go n3 n2)", "(at n3)"} <= shown
-    stored = json.dumps(as_json(results))
+    stored = json.dumps(check_json.describe(results))
     assert all(part in text and part in stored for part in shown)
 
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ import pytest
 
 from planlog import domains
 from planlog.cli import main
-from planlog.cli.formatting import many, percent, wrapped
+from planlog.cli.formatting import counted, percent, wrapped
+from support.commands import Run
 
 # Rooms in a row with doors to the next and the one before it; from `pit` no door leads out.
 DOMAIN = """
@@ -71,26 +73,14 @@ def rooms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def blocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("blocks")
-    assert (
-        main(["generate", "blocksworld", "--blocks", "4", "--count", "3", f"--out={folder}"]) == 0
-    )
-    large = folder / "large"
-    assert main(["generate", "blocksworld", "--blocks", "12", f"--out={large}"]) == 0
+def blocks(generate: Callable[..., Path]) -> Path:
+    folder = generate("blocksworld", "--blocks", 4, "--count", 3)
+    generate("blocksworld", "--blocks", 12).rename(folder / "large")
     return folder
 
 
-def check(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    """Exit code, output and what is on the standard error."""
-    capfd.readouterr()
-    code = main(["check", *map(str, arguments)])
-    out, err = capfd.readouterr()
-    return code, out, err
-
-
-def check_json(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, dict[str, Any]]:
-    code, out, _ = check(capfd, *arguments, "--json")
+def check_json(planlog: Run, *arguments: object) -> tuple[int, dict[str, Any]]:
+    code, out, _ = planlog("check", *arguments, "--json")
     return code, json.loads(out)
 
 
@@ -108,29 +98,27 @@ def check_json(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[i
     ],
 )
 def test_verdicts_are_those_of_each_property(
-    rooms: Path, policy: str, verdicts: list[str], capfd: pytest.CaptureFixture[str]
+    rooms: Path, policy: str, verdicts: list[str], planlog: Run
 ) -> None:
     file = "none" if policy == "none" else f"{policy}.dl"
     refuted = "refuted" in verdicts
-    code, out, _ = check(capfd, "domain.pddl", file, "four.pddl")
+    code, out, _ = planlog("check", "domain.pddl", file, "four.pddl")
     assert code == refuted
     assert (
         re.findall(r"^  [123] [a-z ]+? +(proved|refuted|undecided)\b", out, re.MULTILINE)
         == verdicts
     )
-    code, answer = check_json(capfd, "domain.pddl", file, "four.pddl")
+    code, answer = check_json(planlog, "domain.pddl", file, "four.pddl")
     assert code == refuted
     assert answer["outcome"] == ("refuted" if refuted else "proved")
     assert list(answer["summary"]["properties"].values()) == verdicts
     for number, verdict in enumerate(verdicts, 1):
         asked = ["domain.pddl", file, "four.pddl", "--property", number]
-        assert check(capfd, *asked)[0] == (verdict == "refuted")
+        assert planlog("check", *asked)[0] == (verdict == "refuted")
 
 
-def test_the_counterexample_is_all_one_needs(
-    rooms: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    _, out, _ = check(capfd, "domain.pddl", "falls.dl", "four.pddl")
+def test_the_counterexample_is_all_one_needs(rooms: Path, planlog: Run) -> None:
+    _, out, _ = planlog("check", "domain.pddl", "falls.dl", "four.pddl")
     _, _, example = out.partition("Counterexample to 1 goal achieving, four.pddl:\n")
     expected = """\
   no action is derived here
@@ -139,7 +127,7 @@ def test_the_counterexample_is_all_one_needs(
       2  (jump c hole)
   the state, without static atoms:
     (at hole)
-  goals that do not hold, 1 of 1:
+  unachieved goals, 1 of 1:
     (at d)
 """
     assert example.startswith(expected)
@@ -148,11 +136,11 @@ def test_the_counterexample_is_all_one_needs(
 
 @pytest.mark.parametrize("policy", ["stuck", "falls", "loops", "slow"])
 def test_the_json_object_has_all_that_the_text_shows(
-    rooms: Path, policy: str, capfd: pytest.CaptureFixture[str]
+    rooms: Path, policy: str, planlog: Run
 ) -> None:
     arguments = ["domain.pddl", f"{policy}.dl", "four.pddl"]
-    _, out, _ = check(capfd, *arguments)
-    (task,) = check_json(capfd, *arguments)[1]["tasks"]
+    _, out, _ = planlog("check", *arguments)
+    (task,) = check_json(planlog, *arguments)[1]["tasks"]
     for number, finding in task["properties"].items():
         example = finding["counterexample"]
         if example is None:
@@ -177,24 +165,22 @@ def test_the_json_object_has_all_that_the_text_shows(
         assert sum(line.endswith(".") for line in lines) == len(by_rule)
 
 
-def test_a_cycle_is_shown(rooms: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    _, answer = check_json(capfd, "domain.pddl", "loops.dl", "four.pddl", "--property", "2")
+def test_a_cycle_is_shown(rooms: Path, planlog: Run) -> None:
+    _, answer = check_json(planlog, "domain.pddl", "loops.dl", "four.pddl", "--property", "2")
     (task,) = answer["tasks"]
     assert list(task["properties"]) == ["2"]
     example = task["properties"]["2"]["counterexample"]
     assert example["trace"] == []
     assert example["cycle"] == ["(ahead b c)", "(back c b)"]
     assert example["plan"].splitlines()[:2] == example["cycle"]
-    _, out, _ = check(capfd, "domain.pddl", "loops.dl", "four.pddl")
+    _, out, _ = planlog("check", "domain.pddl", "loops.dl", "four.pddl")
     assert "the cycle back to this state, 2 actions:\n      1  (ahead b c)" in out
     assert "    ahead(X, Y).\n      (ahead b c)" in out  # the rule, and what it derives
 
 
-def test_a_lost_optimum_off_the_policys_ways(
-    rooms: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_lost_optimum_off_the_policys_ways(rooms: Path, planlog: Run) -> None:
     Path("rare.dl").write_text("ahead(X, Y) :- not at(a).\n")
-    code, answer = check_json(capfd, "domain.pddl", "rare.dl", "four.pddl")
+    code, answer = check_json(planlog, "domain.pddl", "rare.dl", "four.pddl")
     assert code == 1
     finding = answer["tasks"][0]["properties"]["3"]
     assert finding["failing"] == {"number": 1, "of": 3, "percent": pytest.approx(100 / 3)}
@@ -203,13 +189,13 @@ def test_a_lost_optimum_off_the_policys_ways(
     assert (example["trace"], example["under_policy"]) == (["(back b a)"], False)
     assert (example["optimal"], example["distance"]) == (["(ahead a b)"], 3)
     assert answer["summary"]["failing"] == finding["failing"]
-    _, out, _ = check(capfd, "domain.pddl", "rare.dl", "four.pddl")
+    _, out, _ = planlog("check", "domain.pddl", "rare.dl", "four.pddl")
     assert "by actions the policy does not derive" in out
 
 
-def test_undecided_within_the_limit(blocks: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_undecided_within_the_limit(blocks: Path, planlog: Run) -> None:
     arguments = [blocks / "domain.pddl", "shipped", blocks / "large/p01.pddl", "--limit", "20"]
-    code, out, _ = check(capfd, *arguments, "--walks", 5)
+    code, out, _ = planlog("check", *arguments, "--walks", 5)
     assert code == 12
     assert "more than 20 states; the policy reaches more than 20" in out
     assert re.search(
@@ -218,36 +204,36 @@ def test_undecided_within_the_limit(blocks: Path, capfd: pytest.CaptureFixture[s
         out,
     )
     assert "FOND solution            weak proved, strong-cyclic undecided, strong undecided" in out
-    code, answer = check_json(capfd, *arguments, "--walks", 0, "--property", "1")
+    code, answer = check_json(planlog, *arguments, "--walks", 0, "--property", "1")
     assert code == 12
     assert answer["tasks"][0]["walks"] is None
     assert answer["tasks"][0]["states"] is None
     # What the policy reaches is enough for the first two properties.
-    assert check(capfd, *arguments[:-1], 10_000, "--property", "1,2")[0] == 0
+    assert planlog("check", *arguments[:-1], 10_000, "--property", "1,2")[0] == 0
 
 
 def test_walks_refute_where_there_are_too_many_states(
-    blocks: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
+    blocks: Path, planlog: Run, tmp_path: Path
 ) -> None:
     domain, task = blocks / "domain.pddl", blocks / "large/p01.pddl"
     rules = tmp_path / "tables.dl"
     rules.write_text("unstack(A, B).\nputdown(A).\n")  # all on the table, and there it ends
     arguments = [domain, rules, task, "--limit", "5", "--property", "1"]
-    code, out, _ = check(capfd, *arguments)
+    code, out, _ = planlog("check", *arguments)
     assert code == 1
     assert re.search(r"1 goal achieving +refuted: found by 1 random walk \(seed 0, ", out)
     assert "a shorter trace may exist" in out
     answers = []
     for seed in (3, 3, 4):
-        _, answer = check_json(capfd, *arguments, "--seed", seed)
+        _, answer = check_json(planlog, *arguments, "--seed", seed)
         answers.append({k: v for k, v in answer.items() if k not in ("seed", "seconds")})
     assert answers[0] == answers[1]
     assert answers[0] != answers[2]
 
 
-def test_a_task_without_a_plan(rooms: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_task_without_a_plan(rooms: Path, planlog: Run) -> None:
     Path("hopeless.pddl").write_text(TASK.replace("(at b)", "(at hole)"))
-    code, out, _ = check(capfd, "domain.pddl", "right.dl", "hopeless.pddl", "--property", "1")
+    code, out, _ = planlog("check", "domain.pddl", "right.dl", "hopeless.pddl", "--property", "1")
     assert code == 1
     assert "this task is unsolvable" in out
     assert "a dead end: no goal is reachable" in out
@@ -256,11 +242,11 @@ def test_a_task_without_a_plan(rooms: Path, capfd: pytest.CaptureFixture[str]) -
 # Many tasks
 
 
-def test_many_tasks_have_a_summary(rooms: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_many_tasks_have_a_summary(rooms: Path, planlog: Run) -> None:
     for name, start in [("from-a", "(at a)"), ("from-c", "(at c)"), ("done", "(at d)")]:
         Path(f"{name}.pddl").write_text(TASK.replace("(at b)", start, 1))
     tasks = ["from-a.pddl", "four.pddl", "from-c.pddl", "done.pddl"]
-    code, out, _ = check(capfd, "domain.pddl", "stuck.dl", *tasks, "--jobs", 2)
+    code, out, _ = planlog("check", "domain.pddl", "stuck.dl", *tasks, "--jobs", 2)
     assert code == 1
     # The shortest trace in full, the others in a line.
     assert out.count("Counterexample to 1") == 1
@@ -268,9 +254,10 @@ def test_many_tasks_have_a_summary(rooms: Path, capfd: pytest.CaptureFixture[str
     assert "  four.pddl: no goal can be reached from here under the policy, in the initial" in out
     assert "  1 goal achieving         refuted on 3 tasks, proved on 1 task" in out
     assert (
-        check(capfd, "domain.pddl", "stuck.dl", *tasks, "-v")[1].count("Counterexample to 1") == 3
+        planlog("check", "domain.pddl", "stuck.dl", *tasks, "-v")[1].count("Counterexample to 1")
+        == 3
     )
-    _, answer = check_json(capfd, "domain.pddl", "stuck.dl", *tasks)
+    _, answer = check_json(planlog, "domain.pddl", "stuck.dl", *tasks)
     assert [task["file"] for task in answer["tasks"]] == tasks
     failing = [task["properties"]["3"]["failing"] for task in answer["tasks"]]
     total = answer["summary"]["failing"]
@@ -279,32 +266,28 @@ def test_many_tasks_have_a_summary(rooms: Path, capfd: pytest.CaptureFixture[str
     assert answer["rules"]["states"] == sum(task["rules"]["states"] for task in answer["tasks"])
 
 
-def test_shares_count_only_tasks_with_all_states(
-    blocks: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_shares_count_only_tasks_with_all_states(blocks: Path, planlog: Run) -> None:
     small, large = blocks / "p01.pddl", blocks / "large/p01.pddl"
     arguments = [blocks / "domain.pddl", "none", "--limit", 200, "--walks", 0]
-    _, alone = check_json(capfd, *arguments, small)
-    _, both = check_json(capfd, *arguments, small, large)
+    _, alone = check_json(planlog, *arguments, small)
+    _, both = check_json(planlog, *arguments, small, large)
     assert both["summary"]["tasks_with_all_states"] == 1
     assert both["summary"]["failing"] == alone["summary"]["failing"] != None  # noqa: E711
-    assert check_json(capfd, *arguments, large)[1]["summary"]["failing"] is None
+    assert check_json(planlog, *arguments, large)[1]["summary"]["failing"] is None
 
 
-def test_rules_that_never_fire_are_named(rooms: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_rules_that_never_fire_are_named(rooms: Path, planlog: Run) -> None:
     Path("idle.dl").write_text("ahead(X, Y).\n\njump(d, Y).\n")
-    _, out, _ = check(capfd, "domain.pddl", "idle.dl", "four.pddl")
+    _, out, _ = planlog("check", "domain.pddl", "idle.dl", "four.pddl")
     assert re.search(r"^ +3 +3 +1  ahead\(X, Y\)\.$", out, re.MULTILINE)
     assert re.search(r"^ +0 +0 +3  jump\(d, Y\)\.$", out, re.MULTILINE)
     assert "never fired: 1 rule, in line 3" in out
-    assert check_json(capfd, "domain.pddl", "idle.dl", "four.pddl")[1]["rules"]["never_fired"] == [
-        3
-    ]
+    assert check_json(planlog, "domain.pddl", "idle.dl", "four.pddl")[1]["rules"][
+        "never_fired"
+    ] == [3]
 
 
-def test_the_keys_of_the_json_object_are_those_documented(
-    blocks: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_keys_of_the_json_object_are_those_documented(blocks: Path, planlog: Run) -> None:
     tasks = [blocks / "p01.pddl", blocks / "large/p01.pddl"]
     found: set[frozenset[str]] = set()
 
@@ -317,7 +300,7 @@ def test_the_keys_of_the_json_object_are_those_documented(
 
     for policy in ("none", "shipped"):
         arguments = [blocks / "domain.pddl", policy, *tasks, "--limit", 1000, "--walks", 3]
-        collect(check_json(capfd, *arguments)[1])
+        collect(check_json(planlog, *arguments)[1])
     assert found == {frozenset(keys.split()) for keys in KEYS}
     page = (Path(__file__).parents[2] / "docs/check.md").read_text()
     for keys in KEYS:
@@ -329,11 +312,9 @@ def test_the_keys_of_the_json_object_are_those_documented(
 
 
 @pytest.mark.parametrize("policy", ["stuck", "falls", "loops", "slow"])
-def test_plan_files_are_replayed(
-    rooms: Path, policy: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_plan_files_are_replayed(rooms: Path, policy: str, planlog: Run) -> None:
     arguments = ["domain.pddl", f"{policy}.dl", "four.pddl", "--plan-dir", "found/here"]
-    code, answer = check_json(capfd, *arguments)
+    code, answer = check_json(planlog, *arguments)
     assert code == 1
     refuted = {
         number: finding
@@ -347,23 +328,21 @@ def test_plan_files_are_replayed(
         assert Path(plan).read_text() == finding["counterexample"]["plan"]
         assert main(["validate", "domain.pddl", "four.pddl", plan, "--prefix"]) == 0
     # The text tells how to do that.
-    for command in re.findall(r"replay: planlog (.*)", check(capfd, *arguments)[1]):
+    for command in re.findall(r"replay: planlog (.*)", planlog("check", *arguments)[1]):
         assert main(command.split()) == 0
 
 
-def test_long_traces_are_shown_in_part(
-    blocks: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_long_traces_are_shown_in_part(blocks: Path, planlog: Run, tmp_path: Path) -> None:
     large = tmp_path / "large"
     assert main(["generate", "blocksworld", "--blocks", "30", f"--out={large}"]) == 0
     rules = tmp_path / "tables.dl"
     rules.write_text("unstack(A, B).\nputdown(A).\n")
     arguments = [large / "domain.pddl", rules, large / "p01.pddl", "--limit", 5, "--property", 1]
-    _, out, _ = check(capfd, *arguments)
-    _, answer = check_json(capfd, *arguments)
+    _, out, _ = planlog("check", *arguments)
+    _, answer = check_json(planlog, *arguments)
     trace = answer["tasks"][0]["properties"]["1"]["counterexample"]["trace"]
     assert len(trace) > 30
-    assert f"…  {many(len(trace) - 30, 'action')} more: see --plan-dir or --json" in out
+    assert f"…  {counted(len(trace) - 30, 'action')} more: see --plan-dir or --json" in out
     assert f"{len(trace):>7}  {trace[-1]}" in out
 
 
@@ -396,50 +375,46 @@ def test_long_traces_are_shown_in_part(
     ],
 )
 def test_mistakes_are_told_and_nothing_is_printed(
-    rooms: Path, arguments: list[str], code: int, message: str, capfd: pytest.CaptureFixture[str]
+    rooms: Path, arguments: list[str], code: int, message: str, planlog: Run
 ) -> None:
     Path("wrong.dl").write_text("fly(X, Y).\n")
     Path("object.dl").write_text("ahead(X, cellar).\n")
     Path("bad.pddl").write_text("\n(define (problem x) (:domain rooms) (:goal (under a)))\n")
     Path("other.pddl").write_text(TASK.replace("rooms", "houses"))
     Path("timed.pddl").write_text(TASK.replace("(:goal", "(:constraints (always (at a))) (:goal"))
-    found, out, err = check(capfd, *arguments)
+    found, out, err = planlog("check", *arguments)
     assert found == code, err
     assert out == ""
     assert message in err
     assert "Traceback" not in err
 
 
-def test_mistakes_as_json(rooms: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_as_json(rooms: Path, planlog: Run) -> None:
     Path("bad.pddl").write_text("(define (problem x) (:domain rooms) (:goal (under a)))")
-    code, answer = check_json(capfd, "domain.pddl", "right.dl", "four.pddl", "bad.pddl")
+    code, answer = check_json(planlog, "domain.pddl", "right.dl", "four.pddl", "bad.pddl")
     assert code == 31
     assert answer["outcome"] == "bad input"
     assert answer["diagnostics"][0]["file"] == "bad.pddl"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_plan_folder_that_cannot_be_written(
-    rooms: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plan_folder_that_cannot_be_written(rooms: Path, planlog: Run) -> None:
     Path("locked").mkdir(mode=0o500)
-    code, _, err = check(capfd, "domain.pddl", "right.dl", "four.pddl", "--plan-dir", "locked")
+    code, _, err = planlog("check", "domain.pddl", "right.dl", "four.pddl", "--plan-dir", "locked")
     assert (code, "cannot be written" in err) == (36, True)
 
 
-def test_warnings_and_notes_go_to_the_standard_error(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_warnings_and_notes_go_to_the_standard_error(tmp_path: Path, planlog: Run) -> None:
     sizes = ["--cars", "2", "--locations", "3"]
     assert main(["generate", "ferry", *sizes, "--out", str(tmp_path)]) == 0
     task = tmp_path / "p01.pddl"
     rules = tmp_path / "rules.dl"
     rules.write_text("sail(A, B) :- at-ferry(A), at(C, B).\n")
-    _, out, err = check(capfd, tmp_path / "domain.pddl", rules, task)
+    _, out, err = planlog("check", tmp_path / "domain.pddl", rules, task)
     assert "warning: " in err
     assert "warning: " not in out
     for variant in ("shipped", "shipped:policy"):
-        assert check(capfd, tmp_path / "domain.pddl", variant, task)[0] == 0
+        assert planlog("check", tmp_path / "domain.pddl", variant, task)[0] == 0
 
 
 # Signals and terminals
@@ -468,7 +443,7 @@ def test_what_was_found_is_told_when_interrupted(
     assert process.returncode == code
     assert err == ""
     assert "p02.pddl: 125 states" in out
-    assert out.endswith("INCOMPLETE, interrupted: this is what was found on 1 of 2 tasks\n")
+    assert out.endswith("INCOMPLETE, interrupted: results of 1 of 2 tasks\n")
 
 
 def test_a_bar_on_a_terminal_and_nothing_elsewhere(blocks: Path) -> None:
@@ -485,14 +460,14 @@ def test_a_bar_on_a_terminal_and_nothing_elsewhere(blocks: Path) -> None:
     shown = os.read(ours, 100_000).decode()
     os.close(ours)
     assert result.stdout == quiet.stdout
-    assert "1 tasks" in shown
+    assert "of 1 task, " in shown
 
 
 # Words
 
 
 def test_numbers_in_words() -> None:
-    assert [many(n, "state") for n in (0, 1, 12_345)] == ["0 states", "1 state", "12,345 states"]
+    assert [counted(n, "state") for n in (0, 1, 12_345)] == ["0 states", "1 state", "12,345 states"]
     assert [percent(n, 10**6) for n in (0, 1, 12_000, 999_999, 10**6)] == [
         "0 %",
         "less than 0.01 %",
@@ -507,10 +482,10 @@ def test_numbers_in_words() -> None:
     assert " ".join(line.strip() for line in lines) == " ".join(words[:20]) + " … and 10 more"
 
 
-def test_shipped_policies_pass(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_shipped_policies_pass(tmp_path: Path, planlog: Run) -> None:
     for name in domains.names():
         folder = tmp_path / name
         assert (
             main(["generate", name, "--split", "training", "--count", "1", f"--out={folder}"]) == 0
         )
-        assert check(capfd, folder / "domain.pddl", "shipped", folder / "p01.pddl")[0] == 0
+        assert planlog("check", folder / "domain.pddl", "shipped", folder / "p01.pddl")[0] == 0

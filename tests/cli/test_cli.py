@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,9 +55,10 @@ def test_solve_writes_a_plan_file(planlog: Run, tasks: Path, tmp_path: Path) -> 
     assert validate_files(*pddl, plan).valid
 
 
-def test_the_same_seed_gives_the_same_plan(planlog: Run, tasks: Path) -> None:
+def test_the_same_seed_gives_the_same_plan(planlog: Run, generate: Callable[..., Path]) -> None:
+    task = generate("blocksworld", "--blocks", 3) / "p01.pddl"
     options = ("--policy", "none", "--seed")
-    plans = [planlog("solve", tasks / "p01.pddl", *options, seed)[1] for seed in (1, 1, 2, 3, 4)]
+    plans = [planlog("solve", task, *options, seed)[1] for seed in (1, 1, 2, 3, 4)]
     assert plans[0] == plans[1]
     assert len(set(plans)) > 1
 
@@ -141,6 +144,36 @@ def test_signals_end_it_cleanly(endless: Path, tmp_path: Path, sent: int, code: 
     assert "steps, 1 goal left" in error
     assert "Traceback" not in error
     assert {file.name for file in tmp_path.iterdir()} == {"domain.pddl", "p01.pddl"}
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize(
+    "place",
+    [
+        "planlog.policy.execution._Trace.push",  # after the last action
+        "planlog.pddl.task.Task.decode",  # while the result is made
+        "planlog.api.solve.eliminate_redundant_actions",
+        "planlog.cli.plan_files.PlanManager.add",  # before it is reported
+    ],
+)
+def test_an_interrupt_after_the_last_action_loses_no_plan(
+    planlog: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    (tmp_path / "domain.pddl").write_text(ENDLESS_DOMAIN)
+    (tmp_path / "p.pddl").write_text(ENDLESS_PROBLEM.replace("(treasure a)", "(at b)"))
+    (tmp_path / "rules.dl").write_text("go(X, b).")
+    original = pkgutil.resolve_name(place)
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        monkeypatch.setattr(place, original)
+        if place.endswith("push"):
+            original(*arguments)
+        signal.raise_signal(signal.SIGINT)
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(place, interrupted)
+    code, out, err = planlog("solve", tmp_path / "rules.dl", tmp_path / "p.pddl")
+    assert (code, out) == (0, "(go a b)\n; cost = 1 (unit cost)\n"), err
 
 
 # Users' mistakes

@@ -7,28 +7,27 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from planlog.api.solve import improve
 from planlog.cli import main
 from planlog.cli.plan_files import numbered_files
-from planlog.policy.execution import PlanResult
-from planlog.search.improve import improve
+from planlog.cli.progress import ImproveProgress
+from planlog.policy.execution import Outcome, PlanResult
 from planlog.validation import Report, validate, validate_files
 from support.commands import wait_for
+from support.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One whose plans by the rules can be improved."""
-    folder = tmp_path_factory.mktemp("tasks")
-    arguments = ["--blocks", "25", "--seed", "3", "--out", str(folder)]
-    assert main(["generate", "blocksworld", *arguments]) == 0
-    return folder / "p01.pddl"
+def task(generate: Callable[..., Path]) -> Path:
+    """A task whose plans by the rules can be improved."""
+    return generate("blocksworld", "--blocks", 25, "--seed", 3) / "p01.pddl"
 
 
 def solve(task: Path, *options: str | Path | int) -> int:
@@ -128,6 +127,17 @@ def test_the_learned_policy_is_improved_as_well(task: Path, capfd: pytest.Captur
     answer = json.loads(capfd.readouterr().out)
     assert answer["policy"].endswith("learned")
     assert answer["cost"] <= answer["plans"][0]["cost"]
+
+
+def test_lines_of_progress_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr("planlog.cli.progress.say", lines.append)
+    monkeypatch.setattr(ImproveProgress, "LINE_SECONDS", 0.01)
+    with ImproveProgress(60) as progress:
+        assert wait_until(lambda: len(lines) > 0)
+        assert re.fullmatch(r"improving: no better plan yet, [\d.]+ s of 1 min 0 s", lines[0])
+        progress.on_plan(PlanResult(Outcome.SOLVED, (), 12.0, True, 0, 0, 0.0))
+        assert wait_until(lambda: "best cost 12, " in lines[-1])
 
 
 def test_out_of_memory_keeps_the_best(

@@ -15,7 +15,6 @@ import pytest
 import safetensors.numpy
 
 from planlog import domains
-from planlog.cli import main
 from planlog.network.model_file import FORMAT, Model
 from planlog.network.settings import NetworkSettings, TemplateSettings
 from planlog.network.template import build_template
@@ -23,6 +22,7 @@ from planlog.pddl.task import Domain
 from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
 from planlog.validation import validate_files
+from support.commands import Run
 from support.endless_domain import ENDLESS_DOMAIN, ENDLESS_PROBLEM
 from support.model_files import forge, make, put
 from support.random_networks import random_weights, rng_of
@@ -35,16 +35,11 @@ TRAINING = {
     "ensemble": [4, 5, 6],
     "interrupted": False,
 }
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
-def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tasks")
-    assert (
-        main(["generate", "blocksworld", "--blocks", "8", "--seed", "3", "--out", str(folder)]) == 0
-    )
-    return folder
+def tasks(generate: Callable[..., Path]) -> Path:
+    return generate("blocksworld", "--blocks", 8, "--seed", 3)
 
 
 @pytest.fixture(scope="module")
@@ -56,19 +51,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def run(capfd: Capture, *arguments: str | Path) -> tuple[int, str, str]:
-    """The exit code, and what was printed on either stream."""
-    capfd.readouterr()
-    code = main([str(argument) for argument in arguments])
-    out, err = capfd.readouterr()
-    return code, out, err
-
-
 # --- planlog info ------------------------------------------------------------------------
 
 
-def test_info_tells_everything(model: Path, capfd: Capture) -> None:
-    code, out, err = run(capfd, "info", model)
+def test_info_tells_everything(model: Path, planlog: Run) -> None:
+    code, out, err = planlog("info", model)
     assert (code, err) == (0, "")
     read = Model.read(model)
     rows = dict(line.strip().split("  ", 1) for line in out.splitlines() if "  " in line.strip())
@@ -76,25 +63,23 @@ def test_info_tells_everything(model: Path, capfd: Capture) -> None:
     numbers = sum(weight.size for weight in read.weights.values())
     assert rows["domain"] == "blocksworld"
     assert rows["signature"] == read.signature_hash
-    assert rows["weights"] == f"{len(read.weights)} matrices, {numbers:,} numbers"
+    assert rows["weights"] == f"{numbers:,} numbers in {len(read.weights)} matrices"
     assert rows["file"] == f"{model.stat().st_size:,} bytes, format {FORMAT}"
     assert f"numpy {np.__version__}" in rows["made with"]
-    assert rows["layers"] == "1"
-    assert rows["derived messages"] == "no"
-    assert (rows["width"], rows["score width"]) == ("3", "3")
-    assert rows["aggregation"] == "max"
+    assert rows["network"] == "1 layer, width 3, max of messages along base predicates"
+    assert rows["activations"].startswith("tanh of messages, tanh of atoms, ")
     assert rows["seed"] == "11"
-    assert rows["epochs"] == "200"
-    assert rows["batch"] == "none"
-    assert rows["ensemble"] == "3"
-    assert rows["loss"].startswith(("listwise", "1, 0.5, 0.33333, … (94 more), "))
+    assert rows["settings"] == "loss listwise, epochs 200, batch none"
+    assert rows["ensemble"] == "3 networks"
+    assert rows["loss"].startswith("1, 0.5, 0.33333, … (94 more), ")
     assert "name p02, states 125" in out
+    assert max(map(len, out.splitlines())) <= 100
     for line in domains.policy_path("blocksworld", "paper").read_text().splitlines():
         assert line in out
 
 
-def test_info_as_json(model: Path, capfd: Capture) -> None:
-    code, out, err = run(capfd, "info", model, "--json")
+def test_info_as_json(model: Path, planlog: Run) -> None:
+    code, out, err = planlog("info", model, "--json")
     assert (code, err) == (0, "")
     answer, read = json.loads(out), Model.read(model)
     assert answer["outcome"] == "done"
@@ -107,18 +92,18 @@ def test_info_as_json(model: Path, capfd: Capture) -> None:
         assert answer[key] == value
 
 
-def test_info_without_rules_and_training(tmp_path: Path, capfd: Capture) -> None:
+def test_info_without_rules_and_training(tmp_path: Path, planlog: Run) -> None:
     file = tmp_path / "model.safetensors"
     make(("ferry", "none")).write(file)
-    code, out, _ = run(capfd, "info", file)
+    code, out, _ = planlog("info", file)
     assert code == 0
     assert out.endswith("rules\n  none: all applicable actions\n")
     assert "training" not in out
 
 
-def test_info_prints_no_control_characters(tmp_path: Path, capfd: Capture) -> None:
+def test_info_prints_no_control_characters(tmp_path: Path, planlog: Run) -> None:
     file = forge(tmp_path / "model", put("training", {"\x1b[2J": "\x07\u202e", "é": "ü\n"}))
-    code, out, _ = run(capfd, "info", file)
+    code, out, _ = planlog("info", file)
     assert code == 0
     assert not set(out) & set("\x1b\x07\u202e")
     assert "é" in out
@@ -127,8 +112,8 @@ def test_info_prints_no_control_characters(tmp_path: Path, capfd: Capture) -> No
 # --- planlog solve -----------------------------------------------------------------------
 
 
-def test_solve_with_a_model(tasks: Path, model: Path, tmp_path: Path, capfd: Capture) -> None:
-    code, out, err = run(capfd, "solve", tasks / "p01.pddl", "--model", model, "--avoid-revisits")
+def test_solve_with_a_model(tasks: Path, model: Path, tmp_path: Path, planlog: Run) -> None:
+    code, out, err = planlog("solve", tasks / "p01.pddl", "--model", model, "--avoid-revisits")
     assert code == 0, err
     plan = tmp_path / "plan"
     plan.write_text(out)
@@ -141,21 +126,19 @@ def test_solve_with_a_model(tasks: Path, model: Path, tmp_path: Path, capfd: Cap
     assert [str(action) for action in result.actions] == out.splitlines()[:-1]
 
 
-def solve_json(capfd: Capture, *arguments: str | Path) -> dict[str, object]:
-    _, out, _ = run(capfd, "solve", *arguments, "--json", "--max-steps", "60", "--validate")
+def solve_json(planlog: Run, *arguments: str | Path) -> dict[str, object]:
+    _, out, _ = planlog("solve", *arguments, "--json", "--max-steps", "60", "--validate")
     answer = json.loads(out)
     assert answer["valid"] in (True, None)
     return answer
 
 
-def test_seeds_matter_only_where_something_is_drawn(
-    tasks: Path, model: Path, capfd: Capture
-) -> None:
+def test_seeds_matter_only_where_something_is_drawn(tasks: Path, model: Path, planlog: Run) -> None:
     problem = tasks / "p01.pddl"
 
     def plans(*arguments: str | Path) -> list[object]:
         seeds = ("1", "1", "2", "3", "4", "5")
-        return [solve_json(capfd, problem, *arguments, "--seed", s)["plan"] for s in seeds]
+        return [solve_json(planlog, problem, *arguments, "--seed", s)["plan"] for s in seeds]
 
     greedy = plans("--model", model)
     assert all(plan == greedy[0] for plan in greedy)
@@ -167,23 +150,23 @@ def test_seeds_matter_only_where_something_is_drawn(
         assert len(set(map(str, drawn))) > 1
 
 
-def test_the_answer_names_the_policy(tasks: Path, model: Path, capfd: Capture) -> None:
+def test_the_answer_names_the_policy(tasks: Path, model: Path, planlog: Run) -> None:
     problem = tasks / "p01.pddl"
-    assert solve_json(capfd, problem, "--model", model)["policy"] == str(model)
-    without = solve_json(capfd, problem, "--model", model, "--no-model")
+    assert solve_json(planlog, problem, "--model", model)["policy"] == str(model)
+    without = solve_json(planlog, problem, "--model", model, "--no-model")
     assert without["policy"] == f"rules of {model}"
     assert without["outcome"] == "solved"
 
 
-def test_without_the_model_the_rules_are_the_same(tasks: Path, model: Path, capfd: Capture) -> None:
+def test_without_the_model_the_rules_are_the_same(tasks: Path, model: Path, planlog: Run) -> None:
     problem, rules = tasks / "p01.pddl", domains.policy_path("blocksworld", "paper")
     for seed in ("0", "1", "2"):
-        alone = solve_json(capfd, problem, "--model", model, "--no-model", "--seed", seed)
-        given = solve_json(capfd, problem, "--policy", rules, "--seed", seed)
+        alone = solve_json(planlog, problem, "--model", model, "--no-model", "--seed", seed)
+        given = solve_json(planlog, problem, "--policy", rules, "--seed", seed)
         assert alone["plan"] == given["plan"]
 
 
-def test_a_loop_of_best_actions_is_told(tmp_path: Path, capfd: Capture) -> None:
+def test_a_loop_of_best_actions_is_told(tmp_path: Path, planlog: Run) -> None:
     (tmp_path / "domain.pddl").write_text(ENDLESS_DOMAIN)
     problem = tmp_path / "p01.pddl"
     problem.write_text(ENDLESS_PROBLEM)
@@ -192,10 +175,10 @@ def test_a_loop_of_best_actions_is_told(tmp_path: Path, capfd: Capture) -> None:
     file = tmp_path / "model.safetensors"
     template = build_template(rules, settings[0])
     Model.of(template, settings[1], random_weights(rules, *settings)).write(file)
-    code, out, err = run(capfd, "solve", problem, "--model", file)
+    code, out, err = planlog("solve", problem, "--model", file)
     assert (code, out) == (12, "")
     assert "leads back to states already seen" in err
-    code, _, err = run(capfd, "solve", problem, "--model", file, "--sample", "1", "--max-steps=99")
+    code, _, err = planlog("solve", problem, "--model", file, "--sample", "1", "--max-steps=99")
     assert code == 12
     assert "step limit" in err
 
@@ -231,21 +214,21 @@ def test_a_shipped_model_is_used(
     tasks: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capfd: Capture,
+    planlog: Run,
     options: list[str],
     name: str,
 ) -> None:
     file = tmp_path / "model.safetensors"
     make(("blocksworld", "policy")).write(file)
     monkeypatch.setattr(domains, "model_path", lambda _: file)
-    answer = solve_json(capfd, tasks / "p01.pddl", *options)
+    answer = solve_json(planlog, tasks / "p01.pddl", *options)
     assert answer["policy"] == name
     rules = str(domains.policy_path("blocksworld"))
-    assert solve_json(capfd, tasks / "p01.pddl", "--policy", rules)["policy"] == rules
+    assert solve_json(planlog, tasks / "p01.pddl", "--policy", rules)["policy"] == rules
 
 
 def test_where_the_shipped_model_does_not_fit_the_rules_are_used(
-    tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture
+    tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planlog: Run
 ) -> None:
     domain = tmp_path / "domain.pddl"
     text = (tasks / "domain.pddl").read_text()
@@ -253,19 +236,22 @@ def test_where_the_shipped_model_does_not_fit_the_rules_are_used(
     file = tmp_path / "model.safetensors"
     make(("blocksworld", "policy")).write(file)
     monkeypatch.setattr(domains, "model_path", lambda _: file)
-    code, out, err = run(capfd, "solve", domain, tasks / "p01.pddl", "--json")
+    code, out, err = planlog("solve", domain, tasks / "p01.pddl", "--json")
     assert code == 0
     assert json.loads(out)["policy"] == "shipped: blocksworld"
-    assert "note: the rules are used alone: the model was made for another domain" in err
+    assert (
+        "note: the shipped rules are used without the shipped model: the model was made for anoth"
+        in err
+    )
     assert "only in this one: arity_1(X1) :- red@ag(X1)." in err
     # Who asks for what only a model can do is told that it cannot be done.
-    code, out, err = run(capfd, "solve", domain, tasks / "p01.pddl", "--sample", "1")
+    code, out, err = planlog("solve", domain, tasks / "p01.pddl", "--sample", "1")
     assert (code, out) == (31, "")
     assert "made for another domain" in err
 
 
 def test_sampling_needs_a_model(
-    tasks: Path, model: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture
+    tasks: Path, model: Path, monkeypatch: pytest.MonkeyPatch, planlog: Run
 ) -> None:
     problem, rules = tasks / "p01.pddl", domains.policy_path("blocksworld")
     for options in (
@@ -274,11 +260,11 @@ def test_sampling_needs_a_model(
         ["--no-model"],
         ["--model", model, "--no-model"],
     ):
-        code, out, err = run(capfd, "solve", problem, *options, "--sample", "1")
+        code, out, err = planlog("solve", problem, *options, "--sample", "1")
         assert (code, out) == (36, "")
         assert "--sample needs a model" in err
     monkeypatch.setattr(domains, "model_path", lambda _: None)
-    code, out, err = run(capfd, "solve", problem, "--sample", "1")
+    code, out, err = planlog("solve", problem, "--sample", "1")
     assert (code, out) == (31, "")
     assert "none is shipped for the domain 'blocksworld'" in err
 
@@ -286,7 +272,7 @@ def test_sampling_needs_a_model(
 # --- Mistakes ----------------------------------------------------------------------------
 
 
-def test_bad_usage(tasks: Path, model: Path, capfd: Capture) -> None:
+def test_bad_usage(tasks: Path, model: Path, planlog: Run) -> None:
     for options, message in (
         (["--policy", "none"], "give --policy or --model, not both"),
         (["--sample", "0"], "the temperature must be positive"),
@@ -294,11 +280,11 @@ def test_bad_usage(tasks: Path, model: Path, capfd: Capture) -> None:
         (["--sample", "nan"], "the temperature must be positive"),
         (["--sample", "hot"], "Usage"),
     ):
-        code, out, err = run(capfd, "solve", tasks / "p01.pddl", "--model", model, *options)
+        code, out, err = planlog("solve", tasks / "p01.pddl", "--model", model, *options)
         assert (code, out) == (36, "")
         assert message in err
-    assert run(capfd, "info")[0] == 36
-    assert run(capfd, "info", model, model)[0] == 36
+    assert planlog("info")[0] == 36
+    assert planlog("info", model, model)[0] == 36
 
 
 def folder(file: Path) -> None:
@@ -334,7 +320,7 @@ def other_rules(file: Path) -> None:
         (pipe, "is no file"),
         (lambda file: file.write_bytes(b""), "is no model file"),
         (lambda file: file.write_text("unstack(A, B) :- on(A, B).\n"), "this is a rule file"),
-        (lambda file: file.write_bytes(struct.pack("<Q", 2**62)), "is no model file"),
+        (lambda file: file.write_bytes(struct.pack("<Q", 2**62)), "this is a binary file"),
         (
             lambda file: safetensors.numpy.save_file({"a": np.zeros(1)}, file),
             "is a safetensors file, but not of Planlog",
@@ -349,7 +335,7 @@ def other_rules(file: Path) -> None:
 def test_files_that_cannot_be_used(
     tasks: Path,
     tmp_path: Path,
-    capfd: Capture,
+    planlog: Run,
     prepare: Callable[[Path], None],
     message: str,
 ) -> None:
@@ -361,11 +347,11 @@ def test_files_that_cannot_be_used(
         ["solve", tasks / "p01.pddl", "--model", file, "--no-model"],
     ]
     for command in commands:
-        code, out, err = run(capfd, *command)
+        code, out, err = planlog(*command)
         assert (code, out) == (31, "")
         assert err.startswith("planlog: ") or ":1:1: error: " in err
         assert message in err
-        code, out, err = run(capfd, *command, "--json")
+        code, out, err = planlog(*command, "--json")
         assert (code, err) == (31, "")
         answer = json.loads(out)
         assert answer["outcome"] == "bad input"
@@ -386,9 +372,9 @@ def test_files_that_cannot_be_used(
     ],
 )
 def test_models_that_do_not_fit(
-    tasks: Path, tmp_path: Path, capfd: Capture, change: Callable[..., None], message: str
+    tasks: Path, tmp_path: Path, planlog: Run, change: Callable[..., None], message: str
 ) -> None:
     file = forge(tmp_path / "model", change)
-    code, out, err = run(capfd, "solve", tasks / "p01.pddl", "--model", file)
+    code, out, err = planlog("solve", tasks / "p01.pddl", "--model", file)
     assert (code, out) == (31, "")
     assert message in err

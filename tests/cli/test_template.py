@@ -17,8 +17,12 @@ RULES = "unstack(A, B) :- not placed(A).\nplaced(A) :- on-table@ag(A).\n"
 
 
 @pytest.fixture
-def domain() -> Path:
-    return domains.path("blocksworld") / "domain.pddl"
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a domain."""
+    monkeypatch.chdir(tmp_path)
+    domain = domains.path("blocksworld") / "domain.pddl"
+    Path("domain.pddl").write_bytes(domain.read_bytes())
+    return tmp_path
 
 
 @pytest.mark.parametrize(
@@ -29,6 +33,7 @@ def domain() -> Path:
         (["--policy", "rules.dl"], "own", TemplateSettings(1)),
         (["none", "--layers", 0], "none", TemplateSettings(0)),
         (["shipped"], "policy", TemplateSettings(1)),
+        ([], "policy", TemplateSettings(1)),
         (["--policy", "blocksworld:paper"], "paper", TemplateSettings(1)),
     ],
 )
@@ -37,13 +42,9 @@ def test_the_text(
     policy: str,
     settings: TemplateSettings,
     planlog: Run,
-    domain: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("rules.dl").write_text(RULES)
-    Path("domain.pddl").write_bytes(domain.read_bytes())
     Path("tasks").mkdir()
     blocks = SHIPPED["blocksworld"]
     own = {"own": Policy.parse(RULES, blocks), "none": Policy.applicable(blocks)}
@@ -60,7 +61,6 @@ def test_the_text(
         (["none", "--layers", "-1"], 36, "--layers"),
         (["none", "--policy", "none"], 36, "the policy is given twice"),
         (["other.pddl", "none"], 36, "expected [DOMAIN] [POLICY], got 3 files"),
-        ([], 36, "POLICY"),
     ],
 )
 def test_mistakes(
@@ -68,12 +68,9 @@ def test_mistakes(
     code: int,
     message: str,
     planlog: Run,
-    domain: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("rules.dl").write_text("unstack(A, B) :- blue(A), on(A, B).")
-    found, out, err = planlog("template", domain, *arguments)
+    found, out, err = planlog("template", "domain.pddl", *arguments)
     assert (found, out) == (code, "")
     assert message in err

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -17,35 +19,32 @@ import numpy as np
 import pytest
 
 from planlog.cli import main
+from planlog.cli.progress import TrainingProgress
 from planlog.learning.checkpoint import Checkpoint
 from planlog.network.model_file import Model
 from planlog.network.settings import TemplateSettings
 from planlog.validation import validate_files
+from support.commands import Run
 
 QUICK = ("--width", "4", "--epochs", "12")
 
 
 @pytest.fixture(scope="module")
-def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tasks")
-    arguments = ["--blocks", "4", "--count", "2", "--out", str(folder)]
-    assert main(["generate", "blocksworld", *arguments]) == 0
-    return folder
+def tasks(generate: Callable[..., Path]) -> Path:
+    return generate("blocksworld", "--blocks", 4, "--count", 2)
 
 
 @pytest.fixture
 def train(
-    tasks: Path, tmp_path: Path, capfd: pytest.CaptureFixture
+    tasks: Path, tmp_path: Path, planlog: Run, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., tuple[int, str, str]]:
-    """Trains quickly, into `model` unless told otherwise; exit code, output and messages."""
+    """Train quickly, into `model` unless told otherwise; return exit code, output and messages."""
+    # However slow the machine, no line of progress is due.
+    monkeypatch.setattr(TrainingProgress, "LINE_SECONDS", math.inf)
 
-    def run(*options: str | Path, files: tuple[Path, ...] | None = None) -> tuple[int, str, str]:
+    def run(*options: object, files: tuple[Path, ...] | None = None) -> tuple[int, str, str]:
         files = files or (tasks / "domain.pddl", tasks / "p01.pddl", tasks / "p02.pddl")
-        capfd.readouterr()
-        code = main(["train", *map(str, (*files, "-o", tmp_path / "model", *QUICK, *options))])
-        out, err = capfd.readouterr()
-        assert "Traceback" not in err, err
-        return code, out, err
+        return planlog("train", *files, "-o", tmp_path / "model", *QUICK, *options)
 
     return run
 
@@ -127,6 +126,7 @@ def test_every_option_has_its_effect(train: Callable[..., Any], tmp_path: Path) 
         "--select-by": "f1",
         "--max-tasks": 1,
         "--ensemble-size": 1,
+        "--iterations": 0,
         "--seed": 9,
         "--epochs": 2,
     }
@@ -324,6 +324,20 @@ def test_ctrl_c_writes_the_best_so_far(
     assert main(["solve", str(tasks / "p01.pddl"), "--model", str(tmp_path / "model")]) == 0
 
 
+def test_the_time_limit_writes_the_best_so_far(
+    train: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interruptible: None
+) -> None:
+    code, out, err = train("--time-limit", 0)
+    assert (code, out) == (23, "")
+    assert "out of time before the first epoch: nothing is written" in err
+    assert list(tmp_path.iterdir()) == []
+    after(3, lambda: signal.raise_signal(signal.SIGALRM), monkeypatch, write=False)
+    code, out, _ = train("--time-limit", 600, "--json")
+    assert (code, json.loads(out)["outcome"]) == (23, "time limit")
+    assert Model.read(tmp_path / "model").training["epochs"] == 3
+    assert (tmp_path / "model.checkpoint").exists()
+
+
 @pytest.mark.slow
 def test_sigterm_ends_a_process_in_good_order(tasks: Path, tmp_path: Path) -> None:
     program = (
@@ -436,7 +450,7 @@ def test_a_damaged_checkpoint(train: Callable[..., Any], stopped: Path) -> None:
 def test_a_forgotten_checkpoint_is_told(train: Callable[..., Any], stopped: Path) -> None:
     code, _, err = train()
     assert code == 0
-    assert "--resume would go on" in err
+    assert "--resume would continue it" in err
     assert not stopped.exists()
 
 
@@ -591,6 +605,17 @@ def test_out_of_memory(train: Callable[..., Any], monkeypatch: pytest.MonkeyPatc
 # --- Progress ----------------------------------------------------------------------------
 
 
+def test_lines_of_progress_without_a_terminal(
+    train: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TrainingProgress, "LINE_SECONDS", 0.0)
+    code, _, err = train("--epochs", 3, "--settings", "small")
+    assert code == 0
+    lines = err.splitlines()
+    assert re.fullmatch(r"[a-z ]+: [\d,]+ states", lines[0])
+    assert re.fullmatch(r"epoch 3 of 3: loss [\d.e-]+, accuracy [\d.]+%", lines[-1])
+
+
 @pytest.mark.slow
 def test_progress_is_shown_on_a_terminal(tasks: Path, tmp_path: Path) -> None:
     terminal, end = pty.openpty()
@@ -611,5 +636,5 @@ def test_progress_is_shown_on_a_terminal(tasks: Path, tmp_path: Path) -> None:
     out, _ = process.communicate(timeout=60)
     os.close(terminal)
     assert process.returncode == 0
-    assert b"epoch 12: loss " in shown
-    assert b"epoch 12:" not in out
+    assert b"epoch 12 of 12: loss " in shown
+    assert b"epoch 12 of" not in out

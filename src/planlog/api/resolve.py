@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING
 
 from planlog import domains
 from planlog.api.file_kinds import FileKind, expect, recognise, wrong_file
-from planlog.errors import (
-    MissingFileError,
-    ModelError,
-    PlanlogError,
-    RuleError,
-    UnknownNameError,
-)
+from planlog.errors import MissingFileError, ModelError, PlanlogError, RuleError, UnknownNameError
 from planlog.pddl.task import Domain
 from planlog.policy.policy import Policy
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +18,8 @@ from planlog.pddl.task import Task
 from planlog.policy.execution import Observer, Outcome, PlanResult, execute
 from planlog.policy.policy import Policy
 from planlog.search.action_elimination import eliminate_redundant_actions
+from planlog.search.improve import first_plan
 from planlog.search.improve import improve as search_better_plans
-
-# An execution of the rules that ended so would not end better with the scorer.
-_FINAL = (Outcome.SOLVED, Outcome.TIME_LIMIT, Outcome.MEMORY_LIMIT, Outcome.INTERRUPTED)
 
 
 def solve(
@@ -56,29 +57,27 @@ def solve(
     task = task_of(task)
     policy = policy_of(policy, task.domain)
     rng = np.random.default_rng(seed)
+    begin = time.monotonic()
 
-    def run(policy: Policy, time_limit: float | None) -> PlanResult:
+    def run(policy: Policy) -> PlanResult:
+        left = None if time_limit is None else begin + time_limit - time.monotonic()
         return execute(
             policy,
             task,
             rng=rng,
             max_steps=max_steps,
-            time_limit=time_limit,
+            time_limit=left,
             memory_limit=memory_limit,
             avoid_revisits=avoid_revisits,
             observer=observer,
         )
 
-    result = run(policy.rules if rules_first else policy, time_limit)
-    if rules_first and policy.scorer is not None and result.outcome not in _FINAL:
-        left = None if time_limit is None else time_limit - result.seconds
-        second = run(policy, left)
-        result = replace(second, seconds=result.seconds + second.seconds)
-    if not eliminate:
-        return result
+    result = first_plan(policy, run) if rules_first else run(policy)
     try:
-        return eliminate_redundant_actions(task, result)
-    except KeyboardInterrupt:
+        if eliminate:
+            result = eliminate_redundant_actions(task, result)
+        return replace(result, seconds=time.monotonic() - begin)
+    except KeyboardInterrupt:  # which must not lose the plan
         return result
 
 
@@ -113,35 +112,26 @@ def improve(
     """
     task = task_of(task)
     policy = policy_of(policy, task.domain)
-    if plan is None:
-        first = solve(
-            task, policy, rules_first=True, seed=seed, eliminate=eliminate, time_limit=time_limit
-        )
-        if time_limit is not None:
-            time_limit -= first.seconds
-    else:
+    search = partial(
+        search_better_plans,
+        policy,
+        task,
+        seed=seed,
+        threads=threads,
+        max_expansions=max_expansions,
+        eliminate=eliminate,
+    )
+    if plan is not None:
         first = plan if isinstance(plan, PlanResult) else _replay(task, plan)
-
-    def results() -> Iterator[PlanResult]:
-        if plan is None:
-            yield first
-        if first.solved:
-            for found in better:
-                yield replace(found, seconds=before + found.seconds)
-
-    before = first.seconds if plan is None else 0.0
-    if first.solved:
-        better = search_better_plans(
-            policy,
-            task,
-            first,
-            seed=seed,
-            threads=threads,
-            time_limit=time_limit,
-            max_expansions=max_expansions,
-            eliminate=eliminate,
-        )
-    return results()
+        return search(first, time_limit=time_limit) if first.solved else iter(())
+    first = solve(
+        task, policy, rules_first=True, seed=seed, eliminate=eliminate, time_limit=time_limit
+    )
+    if not first.solved:
+        return iter([first])
+    better = search(first, time_limit=None if time_limit is None else time_limit - first.seconds)
+    later = (replace(found, seconds=first.seconds + found.seconds) for found in better)
+    return chain([first], later)
 
 
 def _replay(task: Task, plan: Plan | str | Path) -> PlanResult:

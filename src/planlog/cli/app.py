@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 
 import click
@@ -36,21 +35,7 @@ HELP = """Plan with generalised policies: a few Datalog rules solve every task o
 """
 
 app = LazyGroup("planlog", package="planlog.cli.commands", summaries=SUMMARIES, help=HELP)
-app.params.append(
-    click.Option(
-        ["--version"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=lambda context, _, wanted: _print_version(context) if wanted else None,
-        help="Print the version and exit.",
-    )
-)
-
-
-def _print_version(context: click.Context) -> None:
-    click.echo(f"planlog {planlog.__version__}")
-    context.exit()
+click.version_option(planlog.__version__, message="planlog %(version)s")(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,6 +54,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.INTERRUPTED
     except Exception:
         # Commands report every mistake of a user as a message, so this is a bug.
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())
         print("planlog: this is a bug in Planlog; please report it", file=sys.stderr)
         return ExitCode.CRITICAL

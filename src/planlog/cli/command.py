@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -14,9 +13,9 @@ from planlog.cli.console import emit_json, say
 from planlog.cli.exit_codes import ExitCode
 from planlog.errors import (
     MOST_DIAGNOSTICS,
-    Diagnostic,
     InputError,
     MissingFileError,
+    NothingToLearnError,
     PlanlogError,
     SettingsError,
     UnsupportedError,
@@ -47,8 +46,18 @@ class Command(click.Command):
         super().__init__(name, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with user_errors(as_json=bool(ctx.params.get("as_json"))):
+        try:
             return super().invoke(ctx)
+        except Exception as error:
+            if (failure := _failure(error)) is None:
+                raise
+            code, outcome, message = failure
+            if ctx.params.get("as_json"):
+                _report_as_json(error, outcome, message)
+            else:
+                # A diagnostic begins with its location; any other message names the program.
+                say(message if isinstance(error, InputError) else f"planlog: {message}")
+            raise Exit(code) from None
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_help(self.help or "", formatter)
@@ -92,67 +101,45 @@ def write_help(text: str, formatter: click.HelpFormatter) -> None:
     formatter.write("\n" + "\n".join(lines) + "\n")
 
 
-@contextmanager
-def user_errors(as_json: bool = False) -> Iterator[None]:
-    """Turn mistakes in files and exhausted resources into a message and an exit code."""
-    try:
-        yield
-    except InputError as error:
-        unsupported = isinstance(error, UnsupportedError)
-        outcome = "unsupported" if unsupported else "bad input"
-        code = ExitCode.UNSUPPORTED if unsupported else ExitCode.BAD_INPUT
-        message = "\n".join([str(error), *getattr(error, "__notes__", ())])
-        _fail(as_json, code, outcome, message, error.diagnostics)
-    except (MissingFileError, SettingsError) as error:
-        _fail(as_json, ExitCode.USAGE, "bad usage", str(error))
-    except PlanlogError as error:
-        _fail(as_json, ExitCode.BAD_INPUT, "bad input", str(error))
-    except UnicodeDecodeError as error:
-        text = f"not a text file in UTF-8: {error.reason} at byte {error.start}"
-        _fail(as_json, ExitCode.BAD_INPUT, "bad input", text)
-    except MemoryError:
-        _fail(as_json, ExitCode.MEMORY_LIMIT, "memory limit", "out of memory")
-    except TimeoutError:
-        _fail(as_json, ExitCode.TIME_LIMIT, "time limit", "out of time")
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        if error.filename is None:
-            raise
-        _fail(as_json, ExitCode.BAD_INPUT, "bad input", f"{error.filename}: {error.strerror}")
+def _failure(error: Exception) -> tuple[ExitCode, str, str] | None:
+    """Return exit code, outcome and message of a user's mistake or an exhausted resource."""
+    match error:
+        case UnsupportedError():
+            return ExitCode.UNSUPPORTED, "unsupported", str(error)
+        case MissingFileError() | SettingsError():
+            return ExitCode.USAGE, "bad usage", clip(str(error))
+        case InputError():
+            text = "\n".join([str(error), *getattr(error, "__notes__", ())])
+            return ExitCode.BAD_INPUT, "bad input", text
+        case NothingToLearnError():
+            return ExitCode.NO_PLAN, "nothing to learn", str(error)
+        case PlanlogError():
+            return ExitCode.BAD_INPUT, "bad input", clip(str(error))
+        case UnicodeDecodeError():
+            text = f"not a text file in UTF-8: {error.reason} at byte {error.start}"
+            return ExitCode.BAD_INPUT, "bad input", text
+        case OSError() if error.filename is not None:
+            text = f"{error.filename}: {error.strerror}"
+            return ExitCode.BAD_INPUT, "bad input", clip(text)
+        case MemoryError():
+            return ExitCode.MEMORY_LIMIT, "memory limit", "out of memory"
+        case TimeoutError():
+            return ExitCode.TIME_LIMIT, "time limit", "out of time"
+    return None
 
 
-def _fail(
-    as_json: bool,
-    code: ExitCode,
-    outcome: str,
-    message: str,
-    diagnostics: tuple[Diagnostic, ...] = (),
-) -> None:
-    if not diagnostics:
-        message = clip(message)
-    if as_json:
-        located = [
-            {
-                "file": d.file,
-                "line": d.line,
-                "column": d.column,
-                "severity": d.severity.value,
-                "message": clip(d.message),
-                "hint": clip(d.hint),
-            }
-            for d in diagnostics[:MOST_DIAGNOSTICS]
-        ]
-        count = len(diagnostics)
-        emit_json(
-            {
-                "outcome": outcome,
-                "message": message,
-                "diagnostics": located,
-                "diagnostic_count": count,
-            }
-        )
-    else:
-        # A diagnostic begins with its location; any other message names the program.
-        say(message if diagnostics else f"planlog: {message}")
-    raise Exit(code)
+def _report_as_json(error: Exception, outcome: str, message: str) -> None:
+    diagnostics = error.diagnostics if isinstance(error, InputError) else ()
+    located = [
+        {
+            "file": d.file,
+            "line": d.line,
+            "column": d.column,
+            "severity": d.severity.value,
+            "message": clip(d.message),
+            "hint": clip(d.hint),
+        }
+        for d in diagnostics[:MOST_DIAGNOSTICS]
+    ]
+    counts = {"diagnostics": located, "diagnostic_count": len(diagnostics)}
+    emit_json({"outcome": outcome, "message": message, **counts})

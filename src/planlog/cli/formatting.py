@@ -6,23 +6,18 @@ import textwrap
 from collections.abc import Sequence
 
 
-def plural(number: int, noun: str) -> str:
-    """As in "1 goal" and "2 goals"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def many(number: int, noun: str) -> str:
-    """As in "1 state" and "12,345 states"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, as in "1 state" and "12,345 states"."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def as_number(cost: float) -> int | float:
-    """Whole costs without a point."""
+    """Return a cost, without a point if it is whole."""
     return int(cost) if cost.is_integer() else cost
 
 
 def percent(number: int, of: int) -> str:
-    """As in "1.20 %"; only none at all is 0, and only all are 100."""
+    """Return a percentage such as "1.20 %"; only none at all is 0 %, and only all are 100 %."""
     if number == 0 or number == of:
         return "0 %" if number == 0 else "100 %"
     value = 100 * number / of
@@ -32,7 +27,7 @@ def percent(number: int, of: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """As in "12.3 s", "5 min 7 s" and "2 h 5 min"."""
+    """Return a duration such as "12.3 s", "5 min 7 s" or "2 h 5 min"."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -42,7 +37,7 @@ def duration(seconds: float) -> str:
 
 
 def wrapped(words: Sequence[str], indent: str, most: int, width: int = 100) -> str:
-    """Words (that may hold spaces) in lines; of more than `most` the rest is only counted."""
+    """Wrap words, which may contain spaces, in lines; count those after the first `most`."""
     shown = [word.replace(" ", "\0") for word in words[:most]]
     if len(words) > most:
         shown.append(f"…\0and\0{len(words) - most:,}\0more")

@@ -20,21 +20,16 @@ def remaining(limit: float | None, start: float) -> float | None:
     return None if limit is None else max(0.0, limit - (time.monotonic() - start))
 
 
-def megabytes(limit: int | None) -> int | None:
-    """Return a limit in MB as bytes."""
-    return None if limit is None else limit * 1024**2
-
-
 @contextmanager
 def limit_memory(limit: int | None) -> Iterator[None]:
-    """Let the system refuse memory above `limit` MB inside the block."""
+    """Let the system refuse memory above `limit` bytes inside the block."""
     reserved = _reserved_memory()
     if limit is None or reserved is None:
         yield
         return
     # RLIMIT_DATA counts reserved memory, of which libraries use only a small part. So the process
     # may reserve the unused part of the limit in addition to what it has reserved already.
-    left = limit * 1024**2 - resident_memory()
+    left = limit - resident_memory()
     if left < _LEAST:
         raise MemoryError
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)

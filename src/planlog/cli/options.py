@@ -53,23 +53,41 @@ def one_of(name: str, values: type[Enum], help: str, **settings: Any) -> Callabl
     return click.option(name, type=kind, callback=member, help=help, **settings)
 
 
-def names(
-    name: str, words: Iterable[str], help: str, *, metavar: str = "NAMES", **settings: Any
+class WordList(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Words with commas between them; `none`, if it is among the known ones, is an empty list."""
+
+    name = "list"
+
+    def __init__(self, words: Iterable[str], *, others: bool) -> None:
+        self._words = tuple(words)
+        self._others = others  # whether other words are allowed
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[str]:
+        words = list(dict.fromkeys(filter(None, map(str.strip, value.split(",")))))
+        if words == ["none"] and "none" in self._words:
+            return []
+        unknown = [word for word in words if word not in self._words]
+        if not words or (unknown and not self._others):
+            got = unknown[0] if unknown else ""
+            self.fail(f"expected some of {','.join(self._words)}, got '{got}'", param, ctx)
+        return words
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        before, comma, last = incomplete.rpartition(",")
+        matching = (word for word in self._words if word.startswith(last))
+        return [CompletionItem(before + comma + word) for word in matching]
+
+
+def words(
+    name: str, known: Iterable[str], help: str, *, others: bool = False, **settings: Any
 ) -> Callable[[_F], _F]:
-    """Declare an option for names with commas between them, which a shell completes."""
-    complete = completes(words)
-    return click.option(name, metavar=metavar, shell_complete=complete, help=help, **settings)
-
-
-def completes(words: Iterable[str]) -> Callable[..., list[str]]:
-    """Return a completion by these words, also after commas."""
-    known = list(words)
-
-    def complete(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
-        before, comma, last = text.rpartition(",")
-        return [before + comma + word for word in known if word.startswith(last)]
-
-    return complete
+    """Declare an option for words with commas between them."""
+    settings = {"metavar": "LIST", **settings}
+    return click.option(name, type=WordList(known, others=others), help=help, **settings)
 
 
 class PolicyName(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -91,10 +109,15 @@ policy = click.option(
     metavar="POLICY",
     help="Rules: a file, none (all applicable actions), shipped, or the name of a shipped domain.",
 )
-as_json = flag("--json", "as_json", help="Print one JSON object.")
+as_json = flag("--json", "as_json", help="Output as one JSON object.")
 seed = number("--seed", "Random seed.", least=0, default=0)
 time_limit = seconds("--time-limit", "Time limit of the command.")
-memory_limit = number("--memory-limit", "Memory limit of the process.", metavar="MB")
+memory_limit = number(
+    "--memory-limit",
+    "Memory limit of the process.",
+    metavar="MB",
+    callback=lambda context, parameter, megabytes: megabytes and megabytes * 1024**2,
+)
 layers = number(
     "--layers",
     "Number of message-passing layers.",

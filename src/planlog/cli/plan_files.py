@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from planlog.cli.console import emit, say
 from planlog.cli.exit_codes import ExitCode
-from planlog.cli.formatting import as_number, plural
+from planlog.cli.formatting import as_number, counted
 from planlog.cli.signals import Signals
 from planlog.policy.execution import Outcome, PlanResult
 
@@ -123,13 +123,14 @@ def summarise(
 ) -> str:
     """Describe the outcome of an execution in one line."""
     if result.solved:
-        length = plural(len(result.actions), "action")
+        length = counted(len(result.actions), "action")
         text = f"solved: {length}, cost {as_number(result.cost)}, {seconds:.2f} s"
-        if valid is not None:
-            text += ", valid" if valid else ", NOT VALID (this is a bug in Planlog: please report)"
+        if valid is False:
+            return f"{text}, NOT VALID (this is a bug in Planlog: please report it)"
+        text += ", valid" if valid else ""
         return text + (f", plan in {plan_file}" if plan_file else "")
-    goals = "" if result.goals_left is None else f", {plural(result.goals_left, 'goal')} left"
-    steps = plural(result.steps, "step")
+    goals = "" if result.goals_left is None else f", {counted(result.goals_left, 'goal')} left"
+    steps = counted(result.steps, "step")
     return f"not solved: {_REASONS[result.outcome]}; {steps}{goals}, {seconds:.2f} s"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -10,10 +11,11 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from planlog.cli.console import say
-from planlog.cli.formatting import as_number, duration, plural
+from planlog.cli.formatting import as_number, counted, duration
 
 if TYPE_CHECKING:
     from planlog.checking import Stage
+    from planlog.cli.signals import Signals
     from planlog.experiment.jobs import Job
     from planlog.experiment.records import Record
     from planlog.learning.learn import Stage as LearningStage
@@ -23,34 +25,28 @@ if TYPE_CHECKING:
     from planlog.policy.walk import Walk
 
 
-class _Bar:
-    """A bar of one line that disappears at the end, drawn only on a terminal.
+class _Progress:
+    """A bar that disappears at the end; without a terminal a line every `LINE_SECONDS`.
 
-    Columns are texts with rich's fields, or `bar`, `elapsed` and `remaining`.
+    Work that ends within the first interval prints no line.
     """
 
-    def __init__(self, *columns: str, total: int | None, **fields: Any) -> None:
-        self.is_terminal = sys.stderr.isatty()
-        if not self.is_terminal:
-            return
-        # Importing rich takes longer than solving a small task, so only a drawn bar does.
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+    LINE_SECONDS = math.inf
 
-        special = {
-            "bar": BarColumn,
-            "elapsed": TimeElapsedColumn,
-            "remaining": TimeRemainingColumn,
-        }
-        parts = [special[c]() if c in special else TextColumn(c) for c in columns]
-        self._bar = Progress(*parts, console=Console(stderr=True), transient=True)
-        self._line = self._bar.add_task("", total=total, **fields)
+    def __init__(self, text: str = "", *, total: int | None = None) -> None:
+        self.is_terminal = sys.stderr.isatty()
+        self._next_line = time.monotonic() + self.LINE_SECONDS
+        self._has_lines = False
+        if self.is_terminal:
+            # Importing rich takes longer than solving a small task, so only a drawn bar does.
+            from rich import progress
+            from rich.console import Console
+
+            text_column = progress.TextColumn("{task.description}", markup=False)
+            columns = (progress.BarColumn(), text_column, progress.TimeElapsedColumn())
+            console = Console(stderr=True)
+            self._bar = progress.Progress(*columns, console=console, transient=True)
+            self._line = self._bar.add_task(text, total=total)
 
     def __enter__(self) -> Self:
         if self.is_terminal:
@@ -61,38 +57,25 @@ class _Bar:
         if self.is_terminal:
             self._bar.stop()
 
-    def update(self, **fields: Any) -> None:
-        """Change what the bar shows."""
+    def show(self, text: str, *, begins: bool = False, **bar: Any) -> None:
+        """Show a text beside the bar, or as a line if the last line was long ago.
+
+        After the first line, a stage that `begins` has a line of its own.
+        """
         if self.is_terminal:
-            self._bar.update(self._line, **fields)
-
-
-class _Lines:
-    """Lines of progress where no bar is drawn, one in so many seconds.
-
-    Work that ends within the first interval prints none.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._next = time.monotonic() + seconds
-        self._begun = False
-
-    def say(self, text: str, *, now: bool = False) -> None:
-        """Print the text if the last line was long ago, or `now` if there was a line before."""
-        if time.monotonic() >= self._next or (now and self._begun):
-            self._begun = True
-            self._next = time.monotonic() + self._seconds
+            self._bar.update(self._line, description=text, **bar)
+        elif time.monotonic() >= self._next_line or (begins and self._has_lines):
+            self._has_lines = True
+            self._next_line = time.monotonic() + self.LINE_SECONDS
             say(text)
 
 
-class ExecutionProgress(_Bar):
+class ExecutionProgress(_Progress):
     """A bar of the goals that an execution has achieved."""
 
     def __init__(self) -> None:
-        columns = ("step {task.fields[step]}", "bar", "{task.fields[left]} left", "elapsed")
-        super().__init__(*columns, total=None, step=0, left="goals")
-        self._next = 0.0
+        super().__init__("step 0")
+        self._next_update = 0.0
         self._total = 0
 
     @property
@@ -103,28 +86,23 @@ class ExecutionProgress(_Bar):
     def _update(self, walk: Walk, action: Action) -> None:
         # Drawing takes much longer than a step, so it happens a few times a second.
         now = time.monotonic()
-        if now < self._next:
+        if now < self._next_update:
             return
-        self._next = now + 0.1
+        self._next_update = now + 0.1
         left = walk.goals_left
         self._total = max(left, self._total)
-        self.update(
-            total=self._total,
-            completed=self._total - left,
-            step=walk.steps,
-            left=plural(left, "goal"),
-        )
+        text = f"step {walk.steps}, {counted(left, 'goal')} left"
+        self.show(text, total=self._total, completed=self._total - left)
 
 
-class ImproveProgress(_Bar):
-    """The best cost that a search for better plans has found: a bar, or a line every 10 s."""
+class ImproveProgress(_Progress):
+    """The best cost that a search for better plans has found."""
 
     LINE_SECONDS = 10.0
 
     def __init__(self, seconds: float | None, *, quiet: bool = False) -> None:
-        what = "{task.fields[what]}"
-        self._limit = seconds
-        super().__init__("bar", what, "elapsed", total=None, what="improving the plan")
+        super().__init__("improving the plan")
+        self._limit = "" if seconds is None else f" of {duration(seconds)}"
         self._quiet = quiet
         self._best = "no better plan yet"
         self._done = threading.Event()
@@ -133,8 +111,7 @@ class ImproveProgress(_Bar):
     def __enter__(self) -> Self:
         if not self.is_terminal and not self._quiet:
             # The search runs in the core until it finds a better plan, so a thread reports.
-            self._thread = threading.Thread(target=self._report, daemon=True)
-            self._thread.start()
+            threading.Thread(target=self._report, daemon=True).start()
         return super().__enter__()
 
     def __exit__(self, *_: object) -> None:
@@ -144,63 +121,67 @@ class ImproveProgress(_Bar):
     def on_plan(self, plan: PlanResult) -> None:
         """Show a better plan."""
         self._best = f"best cost {as_number(plan.cost)}"
-        self.update(what=f"improving the plan: {self._best}")
+        if self.is_terminal:
+            self.show(f"improving the plan: {self._best}")
 
     def _report(self) -> None:
         while not self._done.wait(self.LINE_SECONDS):
-            limit = "" if self._limit is None else f" of {duration(self._limit)}"
-            say(f"improving: {self._best}, {duration(time.monotonic() - self._start)}{limit}")
+            say(f"improving: {self._best}, {duration(time.monotonic() - self._start)}{self._limit}")
 
 
-class CheckProgress(_Bar):
+class CheckProgress(_Progress):
     """A bar of the tasks checked."""
 
     def __init__(self, tasks: int) -> None:
-        text = "{task.completed} of {task.total} tasks, {task.fields[states]:,} states"
-        super().__init__("bar", text, "elapsed", total=tasks, states=0)
+        super().__init__(total=tasks)
+        self._tasks = tasks
+        self._done = 0
         self._states: dict[tuple[int, Stage], int] = {}
 
     def on_progress(self, task: Task, stage: Stage, number: int) -> None:
         """Show the number of states that a thread has seen of a task."""
         if stage.name in ("WHOLE", "REACHED"):
             self._states[id(task), stage] = number
-            self.update(states=sum(self._states.copy().values()))
+            self._update()
 
     def done(self, tasks: int) -> None:
         """Show the number of tasks that are checked."""
-        self.update(completed=tasks)
+        self._done = tasks
+        self._update()
+
+    def _update(self) -> None:
+        states = counted(sum(self._states.copy().values()), "state")
+        text = f"{self._done:,} of {counted(self._tasks, 'task')}, {states}"
+        self.show(text, completed=self._done)
 
 
-class TrainingProgress(_Bar):
-    """A bar of the epochs; without a terminal a line every 10 s and for each later stage."""
+class TrainingProgress(_Progress):
+    """Stages of a training, and its epochs."""
 
     LINE_SECONDS = 10.0
 
-    def __init__(self) -> None:
-        columns = ("bar", "{task.fields[what]}", "elapsed", "remaining")
-        super().__init__(*columns, total=None, what="")
-        self._lines = _Lines(self.LINE_SECONDS)
+    def __init__(self, signals: Signals) -> None:
+        super().__init__()
+        self._signals = signals
         self._stage: LearningStage | None = None
 
     def on_stage(self, stage: LearningStage, states: int) -> None:
         """Show a stage before the training begins, and the number of its states."""
-        text = f"{stage.value}: {states:,} states"
-        self.update(what=text)
-        if not self.is_terminal:
-            self._lines.say(text, now=stage is not self._stage)
-            self._stage = stage
+        self.show(f"{stage.value}: {states:,} states", begins=stage is not self._stage)
+        self._stage = stage
 
     def on_epoch(self, done: Epoch) -> None:
-        """Show an epoch."""
-        text = f"epoch {done.epoch}: loss {done.loss:.4g}, right in {done.accuracy:.1%}"
-        self.update(total=done.epochs, completed=done.epoch, what=text)
-        if not self.is_terminal:
-            self._lines.say(f"{text}; {done.epochs} epochs", now=self._stage is not None)
-            self._stage = None
+        """Show an epoch, and end the training if a signal has arrived."""
+        text = f"epoch {done.epoch} of {done.epochs}: loss {done.loss:.4g}, "
+        text += f"accuracy {done.accuracy:.1%}"
+        begins = self._stage is not None
+        self._stage = None
+        self.show(text, begins=begins, total=done.epochs, completed=done.epoch)
+        self._signals.check()
 
 
-class RunsProgress(_Bar):
-    """A bar of the runs of an experiment; without a terminal a line every 30 s."""
+class RunsProgress(_Progress):
+    """Finished runs of an experiment, and an estimate of the time that is left."""
 
     LINE_SECONDS = 30.0
 
@@ -211,9 +192,7 @@ class RunsProgress(_Bar):
         self._processors = processors
         self._runs: Counter[tuple[bool, str]] = Counter()  # of each kind
         self._seconds: defaultdict[tuple[bool, str], float] = defaultdict(float)  # of all these
-        self._lines = _Lines(self.LINE_SECONDS)
-        what = "{task.fields[what]}"
-        super().__init__("bar", what, "elapsed", total=self._all, what=self._text())
+        super().__init__(self._text(), total=self._all)
 
     def on_record(self, job: Job, record: Record) -> None:
         """Show a finished run."""
@@ -223,10 +202,7 @@ class RunsProgress(_Bar):
         self._failed += record.status.name in ("FAILED", "INVALID")
         self._runs[kind] += 1
         self._seconds[kind] += record.seconds
-        text = self._text()
-        self.update(completed=self._done, what=text)
-        if not self.is_terminal:
-            self._lines.say(text)
+        self.show(self._text(), completed=self._done)
 
     def _text(self) -> str:
         text = f"{self._done:,} of {self._all:,} runs"
@@ -269,8 +245,8 @@ class Trace:
             score = f"  {scores[derived_action]:.3f}" if scores else ""
             derived.setdefault(rule, []).append(f"{derived_action}{score}")
         lines = [
-            f"step {walk.steps + 1}: {plural(walk.goals_left, 'goal')} left, "
-            f"{plural(walk.action_count, 'action')} derived"
+            f"step {walk.steps + 1}: {counted(walk.goals_left, 'goal')} left, "
+            f"{counted(walk.action_count, 'action')} derived"
         ]
         for rule, actions in derived.items():
             lines += [f"  {rule}", *(f"      {name}" for name in actions)]

@@ -9,13 +9,7 @@ from pathlib import Path
 
 from planlog import domains
 from planlog.api.file_kinds import FileKind, recognise
-from planlog.api.resolve import (
-    Choice,
-    choose_policy,
-    choose_rules,
-    is_policy_word,
-    split_files,
-)
+from planlog.api.resolve import Choice, is_policy_word, split_files
 from planlog.cli.command import BadUsage
 from planlog.cli.console import say, warn
 from planlog.pddl.task import Domain, Task
@@ -45,14 +39,6 @@ def find_inputs(files: Sequence[Path], policy: str | None) -> tuple[Path, list[P
     return *split_files(rest), policy
 
 
-def find_one_task(files: Sequence[Path], policy: str | None) -> tuple[Path, Path, str | None]:
-    """Find the domain file, the task file and the policy of `[DOMAIN] [POLICY] TASK`."""
-    domain_file, tasks, policy = find_inputs(files, policy)
-    if len(tasks) > 1:
-        raise BadUsage(f"expected one task, got {len(tasks)}: {tasks[0]}, {tasks[1]}, …")
-    return domain_file, tasks[0], policy
-
-
 def read_domain(file: Path) -> Domain:
     """Read a domain and print its warnings."""
     domain = Domain.read(file)
@@ -60,25 +46,8 @@ def read_domain(file: Path) -> Domain:
     return domain
 
 
-def read_rules(domain: Domain, given: str | None) -> Choice:
-    """Find the rules that `--policy` names, and print notes and warnings."""
-    return _announce(choose_rules(domain, given))
-
-
-def read_policy(
-    domain: Domain,
-    policy: str | None,
-    model: Path | None,
-    use_model: bool,
-    temperature: float | None,
-) -> Choice:
-    """Find the policy that `--policy` and `--model` name, and print notes and warnings."""
-    return _announce(
-        choose_policy(domain, policy, model=model, use_model=use_model, temperature=temperature)
-    )
-
-
-def _announce(choice: Choice) -> Choice:
+def announce(choice: Choice) -> Choice:
+    """Print the notes and warnings about a policy."""
     for note in choice.notes:
         say(f"note: {note}")
     warn(choice.policy.warnings)

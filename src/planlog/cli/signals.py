@@ -86,6 +86,11 @@ class Signals:
         return bool(self.received) and self.received[0] in _OUT_OF_TIME
 
     @property
+    def reason(self) -> str:
+        """What ended the work."""
+        return "out of time" if self.out_of_time else "interrupted"
+
+    @property
     def exit_code(self) -> int:
         """Exit code of work that a signal ended, as a shell reports it."""
         if self.out_of_time:

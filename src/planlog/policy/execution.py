@@ -118,16 +118,24 @@ def execute(
     except MemoryError:
         outcome = Outcome.MEMORY_LIMIT
     except KeyboardInterrupt:
-        outcome = Outcome.INTERRUPTED
-    return PlanResult(
-        outcome=outcome,
-        actions=tuple([task.decode(*action) for action in trace.actions]),
-        cost=trace.costs[-1],
-        unit_cost=not task.minimises_cost,
-        steps=trace.steps,
-        goals_left=trace.goals_left,
-        seconds=time.monotonic() - begin,
-    )
+        # The interrupt may arrive after the last action: it must not lose the plan.
+        outcome = Outcome.SOLVED if trace.goals_left == 0 else Outcome.INTERRUPTED
+
+    def result() -> PlanResult:
+        return PlanResult(
+            outcome=outcome,
+            actions=tuple([task.decode(*action) for action in trace.actions]),
+            cost=trace.costs[-1],
+            unit_cost=not task.minimises_cost,
+            steps=trace.steps,
+            goals_left=trace.goals_left,
+            seconds=time.monotonic() - begin,
+        )
+
+    try:
+        return result()
+    except KeyboardInterrupt:
+        return result()
 
 
 @dataclass

@@ -114,6 +114,23 @@ def test_signals_end_planning_without_a_plan(
     assert not list(tmp_path.glob("*plan*"))
 
 
+@pytest.mark.usefixtures("interruptible")
+def test_a_signal_before_the_plan_is_written_loses_no_plan(
+    planlog: Run,
+    rules: Path,
+    files: tuple[Path, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_: Any) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr("planlog.cli.commands.ipc.plan.eliminate_redundant_actions", interrupted)
+    code, _, err = planlog("plan", rules, *files[:2], tmp_path / "plan")
+    assert code == 0, err
+    assert validate_files(*files[:2], tmp_path / "plan").valid
+
+
 def test_planning_ends_though_a_library_ignores_the_interrupt(
     planlog: Run,
     endless: tuple[Path, ...],

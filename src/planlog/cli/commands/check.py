@@ -5,31 +5,22 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Generator
 from contextlib import closing
-from enum import Enum
 from pathlib import Path
-from typing import Any
 
 import click
 
-from planlog.checking import CheckSettings, Property, Summary, TaskReport, Verdict, check_all
+from planlog.api.resolve import choose_rules
+from planlog.checking import CheckSettings, Property, TaskReport, Verdict, check_all
 from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
-from planlog.cli.commands.check_json import as_json as describe
-from planlog.cli.commands.check_text import (
-    Checked,
-    counterexamples,
-    rules_block,
-    summary_block,
-    task_block,
-    task_line,
-)
+from planlog.cli.commands import check_json, check_text
+from planlog.cli.commands.check_text import Checked
 from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
-from planlog.cli.formatting import many
+from planlog.cli.formatting import counted
 from planlog.cli.progress import CheckProgress
-from planlog.cli.resolve import find_inputs, read_domain, read_rules, read_tasks
+from planlog.cli.resolve import announce, find_inputs, read_domain, read_tasks
 from planlog.cli.signals import Signals
 
 HELP = """Check three properties of a policy on tasks, and print counterexamples.
@@ -53,21 +44,17 @@ memory, 23 out of time, 31 bad input, 34 unsupported PDDL, 36 bad usage, 130 or 
 Ctrl-C or SIGTERM.
 """
 
-
-class Problem(Enum):
-    """Reason why the work ended early."""
-
-    INTERRUPTED = "interrupted"
-    MEMORY = "out of memory"
-    TIME = "out of time"
+_EXIT_CODES = {
+    Verdict.PROVED: ExitCode.SUCCESS,
+    Verdict.REFUTED: ExitCode.INVALID,
+    Verdict.UNDECIDED: ExitCode.NO_PLAN,
+}
 
 
 @click.command("check", cls=Command, help=HELP)
 @options.files("[DOMAIN] [POLICY] TASK...")
 @options.policy
-@click.option(
-    "--property", "properties", metavar="LIST", default="1,2,3", help="Properties, such as 1,2."
-)
+@options.words("--property", "123", "Properties, such as 1,2.", default="1,2,3")
 @options.number("--limit", "Maximum number of states per task.", default=10_000)
 @options.number(
     "--walks", "Random walks in tasks with more states than the limit.", least=0, default=100
@@ -81,64 +68,69 @@ class Problem(Enum):
 def command(
     files: tuple[Path, ...],
     policy: str | None,
-    properties: str,
-    limit: int,
-    walks: int,
-    walk_steps: int,
-    seed: int,
+    property: list[str],
     plan_dir: Path | None,
     jobs: int | None,
     as_json: bool,
     verbose: bool,
+    **bounds: int,  # limit, walks, walk_steps, seed
 ) -> int:
     start = time.monotonic()
-    wanted = _parse_properties(properties)
     domain_file, task_files, policy = find_inputs(files, policy)
     if plan_dir is not None:
         _prepare(plan_dir, task_files)
+    wanted = [p for p in Property if str(p.value) in property]
     results: list[Checked] = []
-    problem: Problem | None = Problem.INTERRUPTED
+    problem: str | None = "interrupted"
     with Signals() as signals:
         with signals.until_interrupted():
-            choice = read_rules(read_domain(domain_file), policy)
+            choice = announce(choose_rules(read_domain(domain_file), policy))
             tasks = read_tasks(choice.policy, task_files, choice.shipped)
             with CheckProgress(len(tasks)) as progress:
                 reports = check_all(
                     choice.policy,
                     tasks,
-                    CheckSettings(wanted, limit, walks, walk_steps, seed),
+                    CheckSettings(wanted, **bounds),
                     workers=jobs,
                     on_progress=progress.on_progress,
                 )
-                problem = _collect(reports, task_files, plan_dir, progress, results)
-        if problem is Problem.INTERRUPTED and signals.out_of_time:
-            problem = Problem.TIME
+                try:
+                    with closing(reports):
+                        for file, report in zip(task_files, reports, strict=True):
+                            plans = {} if plan_dir is None else _write_plans(report, file, plan_dir)
+                            results.append(Checked(file, report, plans))
+                            progress.done(len(results))
+                    problem = None
+                except MemoryError:
+                    problem = "out of memory"
+        if problem == "interrupted":
+            problem = signals.reason
+        verdicts = [result.report.verdict for result in results]
+        # A task that was not checked is undecided.
+        overall = Verdict.all_of([*verdicts, Verdict.UNDECIDED] if problem else verdicts)
         if problem and not results:
-            say(f"planlog: {problem.value} before any task was checked")
-            return _exit_code(results, problem, signals)
-        if as_json:
-            settings = {
+            say(f"planlog: {problem} before any task was checked")
+        elif as_json:
+            found = {
+                "outcome": overall.value,
+                "complete": problem is None,
+                "problem": problem,
                 "domain": str(domain_file),
                 "policy": choice.name,
-                "limit": limit,
-                "walks": walks,
-                "walk_steps": walk_steps,
-                "seed": seed,
+                **bounds,
                 "seconds": round(time.monotonic() - start, 6),
             }
-            _emit_json(results, problem, settings)
+            emit_json(found | check_json.describe(results))
         else:
-            asked = len(task_files)
-            _emit_text(results, problem, asked, domain_file, limit, verbose)
-        return _exit_code(results, problem, signals)
-
-
-def _parse_properties(text: str) -> list[Property]:
-    """Parse a list of properties such as `1,2`."""
-    parts = [part.strip() for part in text.split(",")]
-    if not set(parts) <= {"1", "2", "3"}:
-        raise BadUsage(f"--property: expected some of 1,2,3 with commas between, got '{text}'")
-    return [Property(number) for number in sorted({int(part) for part in parts})]
+            in_full = verbose or len(task_files) == 1
+            text = check_text.describe(results, domain_file, bounds["limit"], in_full, verbose)
+            if problem:
+                done = f"{len(results):,} of {counted(len(task_files), 'task')}"
+                text += f"\n\nINCOMPLETE, {problem}: results of {done}"
+            emit(text)
+    if problem == "out of memory":
+        return ExitCode.MEMORY_LIMIT
+    return signals.exit_code if problem else _EXIT_CODES[overall]
 
 
 def _plan_name(task_file: Path, number: int) -> str:
@@ -153,37 +145,13 @@ def _prepare(plan_dir: Path, task_files: list[Path]) -> None:
             f"--plan-dir: {times} tasks would write to {plan_dir / _plan_name(Path(stem), 1)}; "
             "give tasks of different file names"
         )
-    if plan_dir.exists() and not plan_dir.is_dir():
-        raise BadUsage(f"--plan-dir: {plan_dir} is not a folder")
     try:
         plan_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadUsage(f"--plan-dir: {plan_dir}: {error.strerror}") from None
+        reason = " is not a folder" if plan_dir.exists() else f": {error.strerror}"
+        raise BadUsage(f"--plan-dir: {plan_dir}{reason}") from None
     if not os.access(plan_dir, os.W_OK | os.X_OK):
         raise BadUsage(f"--plan-dir: {plan_dir} cannot be written")
-
-
-def _collect(
-    reports: Generator[TaskReport, None, None],
-    files: list[Path],
-    plan_dir: Path | None,
-    progress: CheckProgress,
-    results: list[Checked],
-) -> Problem | None:
-    """Append the reports to `results` until all are there or the work ends early."""
-    try:
-        with closing(reports):
-            for file, report in zip(files, reports, strict=True):
-                plans = {} if plan_dir is None else _write_plans(report, file, plan_dir)
-                results.append(Checked(file, report, plans))
-                progress.done(len(results))
-    except KeyboardInterrupt:
-        return Problem.INTERRUPTED
-    except MemoryError:
-        return Problem.MEMORY
-    except TimeoutError:
-        return Problem.TIME
-    return None
 
 
 def _write_plans(report: TaskReport, file: Path, plan_dir: Path) -> dict[Property, Path]:
@@ -194,56 +162,3 @@ def _write_plans(report: TaskReport, file: Path, plan_dir: Path) -> dict[Propert
             written[property] = plan_dir / _plan_name(file, property.value)
             finding.counterexample.plan.write(written[property])
     return written
-
-
-def _emit_json(results: list[Checked], problem: Problem | None, settings: dict[str, Any]) -> None:
-    found = {
-        "outcome": _overall(results, problem).value,
-        "complete": problem is None,
-        "problem": problem and problem.value,
-    }
-    emit_json(found | settings | describe(results))
-
-
-def _emit_text(
-    results: list[Checked],
-    problem: Problem | None,
-    asked: int,
-    domain: Path,
-    limit: int,
-    verbose: bool,
-) -> None:
-    if asked == 1 or verbose:
-        blocks = [task_block(result, limit) for result in results]
-    else:
-        blocks = ["\n".join(task_line(result, limit) for result in results)]
-    blocks += counterexamples(results, domain, every=verbose)
-    if len(results) > 1:
-        blocks.append(summary_block(results))
-    if results:
-        blocks.append(rules_block(Summary(tuple(result.report for result in results)).rules))
-    if problem:
-        done = f"{len(results):,} of {many(asked, 'task')}"
-        blocks.append(f"INCOMPLETE, {problem.value}: this is what was found on {done}")
-    emit("\n\n".join(blocks))
-
-
-def _overall(results: list[Checked], problem: Problem | None) -> Verdict:
-    """Combine the verdicts on all tasks; a task that was not checked is undecided."""
-    verdicts = [result.report.verdict for result in results]
-    return Verdict.all_of([*verdicts, Verdict.UNDECIDED] if problem else verdicts)
-
-
-def _exit_code(results: list[Checked], problem: Problem | None, signals: Signals) -> int:
-    match problem:
-        case Problem.INTERRUPTED:
-            return signals.exit_code
-        case Problem.MEMORY:
-            return ExitCode.MEMORY_LIMIT
-        case Problem.TIME:
-            return ExitCode.TIME_LIMIT
-    return {
-        Verdict.PROVED: ExitCode.SUCCESS,
-        Verdict.REFUTED: ExitCode.INVALID,
-        Verdict.UNDECIDED: ExitCode.NO_PLAN,
-    }[_overall(results, problem)]

@@ -14,8 +14,8 @@ from planlog.pddl.plan import Plan
 from planlog.pddl.task import Action, State
 
 
-def as_json(results: Sequence[Checked]) -> dict[str, Any]:
-    """Return tasks, summary and rules; the last two are null if there is no task."""
+def describe(results: Sequence[Checked]) -> dict[str, Any]:
+    """Describe tasks, summary and rules; the last two are null if there is no task."""
     summary = Summary(tuple(r.report for r in results)) if results else None
     return {
         "tasks": [_task(result) for result in results],

@@ -1,4 +1,4 @@
-"""Results of `planlog check` as text."""
+"""Text that `planlog check` prints."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 
 from planlog.checking import Property, Summary, TaskReport, Verdict
 from planlog.checking.report import Counterexample, Finding, Fond, Fraction, RuleReport, Scope
-from planlog.cli.formatting import many, percent, wrapped
+from planlog.cli.formatting import counted, percent, wrapped
 from planlog.pddl.task import Action
 
-# Maximum numbers of entries shown of long lists; --json has all.
+# Items shown of long lists; --json has all of them.
 MOST_ATOMS = 200
 MOST_ACTIONS = 20
 MOST_STEPS = 30
 
-# What fails, before the states in which it fails.
+# What fails, followed by the states in which it does.
 _FAILS = {
     Property.GOAL_ACHIEVING: "the policy leads to no goal from",
     Property.CYCLE_FREE: "cycles through",
@@ -31,11 +31,31 @@ class Checked:
 
     file: Path
     report: TaskReport
-    plans: dict[Property, Path]  # plan files of counterexamples
+    plans: dict[Property, Path]  # the counterexamples that were written
+
+    def counterexample(self, property: Property) -> Counterexample | None:
+        """Return the counterexample to a property, if there is one."""
+        finding = self.report.findings.get(property)
+        return None if finding is None else finding.counterexample
 
 
-def task_block(checked: Checked, limit: int) -> str:
-    """Return the number of states of a task and its verdicts, with their scopes."""
+def describe(
+    results: Sequence[Checked], domain: Path, limit: int, in_full: bool, every: bool
+) -> str:
+    """Describe at least one task: `in_full` or in a line, with `every` counterexample or not."""
+    if in_full:
+        blocks = [_task_block(result, limit) for result in results]
+    else:
+        blocks = ["\n".join(_task_line(result, limit) for result in results)]
+    blocks += _counterexamples(results, domain, every)
+    summary = Summary(tuple(result.report for result in results))
+    if len(results) > 1:
+        blocks.append(_summary_block(summary))
+    return "\n\n".join([*blocks, _rules_block(summary.rules)])
+
+
+def _task_block(checked: Checked, limit: int) -> str:
+    """Describe a task: the number of states, and each verdict with its basis."""
     report = checked.report
     lines = [f"{checked.file}: {_sizes(report, limit)}"]
     if report.unsolvable:
@@ -44,52 +64,47 @@ def task_block(checked: Checked, limit: int) -> str:
     return "\n".join([*lines, _fond(report.fond)])
 
 
-def task_line(checked: Checked, limit: int) -> str:
-    """Return the number of states of a task and its verdicts in one line."""
+def _task_line(checked: Checked, limit: int) -> str:
+    """Describe a task in a line: the number of states, and the verdicts."""
     verdicts = (f"{p.value} {f.verdict.value}" for p, f in checked.report.findings.items())
     return f"{checked.file}: {_sizes(checked.report, limit)}; {', '.join(verdicts)}"
 
 
-def counterexamples(results: Sequence[Checked], domain: Path, every: bool) -> Iterator[str]:
-    """Yield the counterexample with the shortest trace for each property; the others as lines.
-
-    With `every`, yield all of them in full.
-    """
+def _counterexamples(results: Sequence[Checked], domain: Path, every: bool) -> Iterator[str]:
+    """Yield the counterexample with the shortest trace for each property, and a line for others."""
     for property in Property:
-        findings = ((result, result.report.findings.get(property)) for result in results)
-        found = [(r, f.counterexample) for r, f in findings if f and f.counterexample]
+        found = [(r, c) for r in results if (c := r.counterexample(property))]
         found.sort(key=lambda pair: len(pair[1].trace))
         shown = found if every else found[:1]
-        for result, example in shown:
-            yield _counterexample(result, property, example, domain)
+        for checked, example in shown:
+            yield _counterexample(checked, property, example, domain)
         if others := found[len(shown) :]:
-            number = many(len(others), "other task")
+            number = counted(len(others), "other task")
             lines = [f"{_title(property)} is refuted on {number} as well (-v shows everything):"]
-            for result, example in others:
-                length = many(len(example.trace), "action")
-                after = f"after {length}" if example.trace else "in the initial state"
-                lines.append(f"  {result.file}: {example.reason.value}, {after}")
+            for checked, example in others:
+                length = len(example.trace)
+                after = f"after {counted(length, 'action')}" if length else "in the initial state"
+                lines.append(f"  {checked.file}: {example.reason.value}, {after}")
             yield "\n".join(lines)
 
 
-def summary_block(results: Sequence[Checked]) -> str:
-    """Return the verdicts on all tasks together."""
-    summary = Summary(tuple(r.report for r in results))
-    lines = [f"{many(len(results), 'task')}, {many(summary.states, 'state')} seen"]
+def _summary_block(summary: Summary) -> str:
+    """Describe all tasks together."""
+    lines = [f"{counted(len(summary.reports), 'task')}, {counted(summary.states, 'state')} seen"]
     for property in summary.reports[0].findings:
         verdicts = Counter(report.findings[property].verdict for report in summary.reports)
         lines.append(_row(property, _count(summary.verdict(property), verdicts)))
         if property is Property.OPTIMALITY_PRESERVING and summary.fully_known:
-            failing = _failing(property, summary.failing(property), summary.failing_reached)
-            where = f"with all states known, {many(summary.fully_known, 'task')}"
-            lines.append(f"{'':27}{where}: {failing}")
+            share = _failing(property, summary.failing(property), summary.failing_reached)
+            where = f"with all states known, {counted(summary.fully_known, 'task')}"
+            lines.append(f"{'':27}{where}: {share}")
     return "\n".join([*lines, _fond(summary.fond)])
 
 
-def rules_block(report: RuleReport) -> str:
-    """Return how often the rules fired, and which choices they leave."""
+def _rules_block(report: RuleReport) -> str:
+    """Describe how often the rules fired, and the choices that they leave."""
     scope = report.scope.value if report.scope else "the scope differs between tasks"
-    lines = [f"Rules and choices, in {many(report.states, 'non-goal state')} ({scope}):"]
+    lines = [f"Rules and choices, in {counted(report.states, 'non-goal state')} ({scope}):"]
     if report.rules:
         lines.append(f"{'states':>10}{'derivations':>13}{'line':>6}  rule")
     for rule in report.rules:
@@ -114,8 +129,8 @@ def _row(property: Property, text: str) -> str:
     return f"  {_title(property):<25}{text}"
 
 
-def _of(part: Fraction, noun: str = "state") -> str:
-    return f"{part.number:,} of {many(part.of, noun)} ({percent(part.number, part.of)})"
+def _of(share: Fraction, noun: str = "state") -> str:
+    return f"{share.number:,} of {counted(share.of, noun)} ({percent(share.number, share.of)})"
 
 
 def _sizes(report: TaskReport, limit: int) -> str:
@@ -123,26 +138,24 @@ def _sizes(report: TaskReport, limit: int) -> str:
     if report.whole is None:
         return f"the policy reaches {reached} {'state' if reached == '1' else 'states'}"
     if report.whole_complete:
-        return f"{many(report.whole, 'state')}, of which the policy reaches {reached}"
-    return f"more than {many(limit, 'state')}; the policy reaches {reached}"
+        return f"{counted(report.whole, 'state')}, of which the policy reaches {reached}"
+    return f"more than {counted(limit, 'state')}; the policy reaches {reached}"
 
 
 def _basis(finding: Finding, report: TaskReport) -> str:
-    """Return the verdict on a property, and the states on which it is based."""
+    """Describe the verdict on a property and its basis."""
     verdict, property, failing = finding.verdict.value, finding.property, finding.failing
-    seen = f"{many(finding.states, 'state')} seen"
-    walks = report.walks
-    walked = walks and (
-        f"{many(walks.walks, 'random walk')} (seed {walks.seed}, {many(walks.steps, 'step')}, "
-        f"{many(walks.states, 'state')})"
-    )
+    seen = f"{counted(finding.states, 'state')} seen"
+    walked = ""
+    if walks := report.walks:
+        sizes = f"{counted(walks.steps, 'step')}, {counted(walks.states, 'state')}"
+        walked = f"{counted(walks.walks, 'random walk')} (seed {walks.seed}, {sizes})"
     if finding.verdict is Verdict.PROVED:
         if finding.scope is Scope.WHOLE:
-            states = f"the whole state space, {many(finding.states, 'state')}"
-        else:
-            number = "the only state" if finding.states == 1 else f"all {finding.states:,} states"
-            states = f"{number} the policy reaches"
-        return f"{verdict} on this task: {states}"
+            whole = f"the whole state space, {counted(finding.states, 'state')}"
+            return f"{verdict} on this task: {whole}"
+        states = "the only state" if finding.states == 1 else f"all {finding.states:,} states"
+        return f"{verdict} on this task: {states} the policy reaches"
     if finding.verdict is Verdict.UNDECIDED:
         text = f"{verdict} within the limit: {seen}, no counterexample"
         if property is Property.OPTIMALITY_PRESERVING and failing and failing.of:
@@ -156,19 +169,19 @@ def _basis(finding: Finding, report: TaskReport) -> str:
 
 
 def _failing(property: Property, failing: Fraction, reached: Fraction | None) -> str:
-    """Return the fraction of failing states, and that among reached states if it is known."""
+    """Count the failing states, and those that the policy reaches if they are known."""
     kind = "solvable" if property is Property.OPTIMALITY_PRESERVING else "reached"
     text = f"{_FAILS[property]} {_of(failing, f'{kind} state')}"
     return text if reached is None else f"{text}, {_of(reached, 'reached one')}"
 
 
 def _count(verdict: Verdict, verdicts: Counter[Verdict]) -> str:
-    """Return the verdict on all tasks, or the number of tasks with each verdict."""
+    """Describe the verdict on all tasks, and the number of tasks with each verdict."""
     if len(verdicts) == 1:
         number = verdicts[verdict]
         return f"{verdict.value} on {'this task' if number == 1 else f'all {number:,} tasks'}"
     order = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.PROVED)
-    return ", ".join(f"{v.value} on {many(verdicts[v], 'task')}" for v in order if verdicts[v])
+    return ", ".join(f"{v.value} on {counted(verdicts[v], 'task')}" for v in order if verdicts[v])
 
 
 def _fond(fond: Fond) -> str:
@@ -191,7 +204,7 @@ def _counterexample(
         *_actions(example),
     ]
     if example.cycle:
-        lines.append(f"  the cycle back to this state, {many(len(example.cycle), 'action')}:")
+        lines.append(f"  the cycle back to this state, {counted(len(example.cycle), 'action')}:")
         lines += _steps(example.cycle, len(example.trace))
     elif example.ending:
         lines.append("  from here the policy leads to a state without derived actions:")
@@ -207,41 +220,41 @@ def _counterexample(
 def _trace(example: Counterexample) -> list[str]:
     if not example.trace:
         return ["  in the initial state"]
-    length = many(len(example.trace), "action")
-    how = "under the policy" if example.under_policy else "by actions the policy does not derive"
+    length = counted(len(example.trace), "action")
+    who = "under the policy" if example.under_policy else "by actions the policy does not derive"
     shortest = "no trace is shorter" if example.shortest else "a shorter trace may exist"
-    heading = f"  after {length} from the initial state, {how} ({shortest}):"
+    heading = f"  after {length} from the initial state, {who} ({shortest}):"
     return [heading, *_steps(example.trace, 0)]
 
 
 def _steps(actions: Sequence[Action], before: int) -> list[str]:
-    """Return numbered actions; the beginning and the end of a long list."""
+    """Number the actions; of a long list, show the beginning and the end."""
     rows = [f"  {before + i:>5}  {action}" for i, action in enumerate(actions, 1)]
     if len(rows) <= MOST_STEPS:
         return rows
     half = MOST_STEPS // 2
-    left_out = f"      …  {many(len(rows) - 2 * half, 'action')} more: see --plan-dir or --json"
+    left_out = f"      …  {counted(len(rows) - 2 * half, 'action')} more: see --plan-dir or --json"
     return [*rows[:half], left_out, *rows[-half:]]
 
 
 def _goals(example: Counterexample) -> list[str]:
     left = [status.goal for status in example.goals if not status.holds]
-    heading = f"  goals that do not hold, {len(left):,} of {len(example.goals):,}:"
+    heading = f"  unachieved goals, {len(left):,} of {len(example.goals):,}:"
     return [heading, wrapped(left, "    ", MOST_ATOMS)] if left else [heading]
 
 
 def _actions(example: Counterexample) -> Iterator[str]:
-    """Yield the goal distance of the state, its derived actions and its optimal actions."""
+    """Yield the goal distance, the derived actions by rule, and the optimal actions."""
     if example.dead_end:
         yield "  a dead end: no goal is reachable"
     elif example.distance is not None:
-        yield f"  goal distance: {many(example.distance, 'action')}"
+        yield f"  goal distance: {counted(example.distance, 'action')}"
     else:
         yield "  goal distance: unknown within the limit"
     yield "  derived actions:" + ("" if example.derived else " none")
     for rule, actions in example.derived_by_rule.items():
         yield f"    {rule}"
-        yield wrapped(list(map(str, actions)), "      ", MOST_ACTIONS)
+        yield wrapped([str(action) for action in actions], "      ", MOST_ACTIONS)
     if example.optimal:
         yield "  optimal actions:"
-        yield wrapped(list(map(str, example.optimal)), "    ", MOST_ACTIONS)
+        yield wrapped([str(action) for action in example.optimal], "    ", MOST_ACTIONS)

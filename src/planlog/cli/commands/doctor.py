@@ -7,6 +7,7 @@ import importlib.util
 import platform
 import sys
 import traceback
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -59,49 +60,56 @@ TINY_POLICY = "press(S) :- lit@ug(S)."
 def command(as_json: bool) -> int:
     core = _core()
     problem = core.pop("problem", None) or _self_test()
-    extras = {name: _extra(modules) for name, (_, modules) in EXTRAS.items()}
-    packages = {name: _version(name) for name in REQUIRED}
-    planners = _planners() if problem is None else {}
+    found: dict[str, Any] = {
+        "works": problem is None,
+        "problem": problem,
+        "planlog": planlog.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "core": core,
+        "packages": {name: _version(name) for name in REQUIRED},
+        "extras": {
+            name: {module: _version(module) for module in modules}
+            for name, (_, modules) in EXTRAS.items()
+        },
+        "planners": {},
+    }
+    if problem is None:
+        from planlog.experiment.baselines.installed import available
+
+        found["planners"] = available()
     if as_json:
-        emit_json(
-            {
-                "works": problem is None,
-                "problem": problem,
-                "planlog": planlog.__version__,
-                "python": platform.python_version(),
-                "platform": platform.platform(),
-                "core": core,
-                "packages": packages,
-                "extras": extras,
-                "planners": planners,
-            }
-        )
+        emit_json(found)
     else:
-        lines: list[str] = []
-        lines.append(f"planlog {planlog.__version__}")
-        lines.append(f"python  {platform.python_version()} ({sys.executable})")
-        lines.append(f"system  {platform.platform()}")
-        lines.append("core    " + ", ".join(f"{key} {value}" for key, value in core.items()))
-        for name, version in packages.items():
-            lines.append(f"        {name} {version or 'MISSING'}")
-        for name, found in extras.items():
-            missing = [module for module, version in found.items() if version is None]
-            have = "installed: " + ", ".join(f"{m} {v}" for m, v in found.items() if v)
-            need = f"not installed; for {EXTRAS[name][0]}: pip install 'planlog[{name}]'"
-            lines.append(f"extra   {name}: {need if missing else have}")
-        for name, version_or_reason in planners.items():
-            lines.append(f"planner {name}: {version_or_reason}")
-        if problem is None:
-            lines.append("works   read, solved and validated a small task")
-        else:
-            lines.append(f"BROKEN  {problem}")
-            lines.append("        Install again with: pip install --force-reinstall planlog")
-        emit("\n".join(lines))
+        emit("\n".join(_lines(found)))
     return ExitCode.SUCCESS if problem is None else ExitCode.CRITICAL
 
 
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    yield f"planlog {found['planlog']}"
+    yield f"python  {found['python']} ({sys.executable})"
+    yield f"system  {found['platform']}"
+    yield "core    " + ", ".join(f"{key} {value}" for key, value in found["core"].items())
+    for name, version in found["packages"].items():
+        yield f"        {name} {version or 'MISSING'}"
+    for name, modules in found["extras"].items():
+        if all(modules.values()):
+            versions = ", ".join(f"{module} {version}" for module, version in modules.items())
+            yield f"extra   {name}: installed: {versions}"
+        else:
+            purpose = EXTRAS[name][0]
+            yield f"extra   {name}: not installed; for {purpose}: pip install 'planlog[{name}]'"
+    for name, version_or_reason in found["planners"].items():
+        yield f"planner {name}: {version_or_reason}"
+    if found["works"]:
+        yield "works   read, solved and validated a small task"
+    else:
+        yield f"BROKEN  {found['problem']}"
+        yield "        Install again with: pip install --force-reinstall planlog"
+
+
 def _core() -> dict[str, Any]:
-    """What is known of the compiled core; a `problem` if it cannot be loaded."""
+    """Describe the compiled core, or the `problem` if it cannot be loaded."""
     try:
         from planlog import _core
     except ImportError as error:
@@ -111,8 +119,8 @@ def _core() -> dict[str, Any]:
 
 
 def _self_test() -> str | None:
-    """Solve a tiny task through all stages; what went wrong, if anything did."""
-    # Whatever goes wrong here is what the user wants to be told, so nothing is let through.
+    """Solve a tiny task through all stages, and return what went wrong, if anything did."""
+    # Every failure is the answer to the user's question, so all exceptions are caught.
     try:
         from planlog import Domain, Policy, solve, validate
 
@@ -127,19 +135,8 @@ def _self_test() -> str | None:
         return "the self-test failed: " + traceback.format_exc().strip()
 
 
-def _planners() -> dict[str, str]:
-    """For each planner to compare with its version, or why it is missing."""
-    from planlog.experiment.baselines.installed import available
-
-    return available()
-
-
-def _extra(modules: list[str]) -> dict[str, str | None]:
-    return {module: _version(module) for module in modules}
-
-
 def _version(module: str) -> str | None:
-    """The version of an importable module, found without importing it."""
+    """Find the version of an importable module without importing it."""
     try:
         if importlib.util.find_spec(module) is None:
             return None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -13,22 +12,13 @@ from planlog import domains
 from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit
-from planlog.cli.formatting import plural
-from planlog.domains import Size
-from planlog.errors import UnknownNameError
+from planlog.cli.formatting import counted
 
-_SIZES = "\n".join(
-    f"    {name:<12} " + " ".join(f"--{size.name}" for size in domains.parameters(name))
-    for name in domains.names()
-)
+HELP = """Generate tasks of a shipped domain, and write them beside its domain.pddl.
 
-HELP = f"""Generate tasks of a shipped domain, and write them beside its domain.pddl.
-
-All tasks are solvable, and the same seed gives the same files. Their size is that of a split
-of the IPC 2023 learning track (growing from p01 to the last task), or is given by the
-options of the domain:
-
-{_SIZES}
+All tasks are solvable, and the same seed gives the same files. Their size is that of a split of
+the IPC 2023 learning track, growing from p01 to the last task, or is given by the options of the
+domain.
 
 Examples:
 
@@ -39,30 +29,34 @@ Exit codes: 0 done, 31 the folder cannot be written, 36 bad usage.
 """
 
 
-@click.command(
-    "generate",
-    cls=Command,
-    help=HELP,
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-)
-@click.argument("domain", metavar="DOMAIN", shell_complete=options.completes(domains.names()))
+def _sizes(command: Callable[..., None]) -> Callable[..., None]:
+    """Declare an option for each size; domains may share one."""
+    sizes: dict[str, list[tuple[str, domains.Size]]] = {}
+    for domain in domains.names():
+        for size in domains.parameters(domain):
+            sizes.setdefault(size.name, []).append((domain, size))
+    for name, users in reversed(sizes.items()):
+        help = f"{users[0][1].help.capitalize()} ({', '.join(domain for domain, _ in users)})."
+        least = min(size.minimum for _, size in users)
+        default = ", ".join(str(size.default) for _, size in users)
+        command = options.number(f"--{name}", help, least=least, show_default=default)(command)
+    return command
+
+
+@click.command("generate", cls=Command, help=HELP)
+@click.argument("domain", metavar="DOMAIN", type=click.Choice(domains.names()))
 @options.file("--out", metavar="DIR", help="Folder for the files.", required=True)
-@options.names("--split", domains.SPLITS, "Sizes: training, easy, medium or hard.", metavar="NAME")
+@click.option("--split", type=click.Choice(list(domains.SPLITS)), help="Sizes of a split.")
 @options.number("--count", "Number of tasks.", show_default="1, or that of the split in the IPC")
 @options.seed
-@click.pass_context
+@_sizes
 def command(
-    context: click.Context,
-    domain: str,
-    out: Path,
-    split: str | None,
-    count: int | None,
-    seed: int,
+    domain: str, out: Path, split: str | None, count: int | None, seed: int, **sizes: int | None
 ) -> None:
+    given = {name: size for name, size in sizes.items() if size is not None}
     try:
-        sizes = _sizes(context.args, domains.parameters(domain))
-        tasks = domains.generate(domain, seed=seed, split=split, count=count, sizes=sizes)
-    except (UnknownNameError, domains.SizeError) as error:
+        tasks = domains.generate(domain, seed=seed, split=split, count=count, sizes=given)
+    except domains.SizeError as error:
         raise BadUsage(str(error)) from None
     out.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(domains.path(domain) / "domain.pddl", out / "domain.pddl")
@@ -70,27 +64,4 @@ def command(
     for name, text in tasks:
         (out / name).write_text(text, encoding="utf-8")
         number += 1
-    emit(f"{plural(number, 'task')} and domain.pddl in {out}")
-
-
-def _sizes(arguments: list[str], known: tuple[Size, ...]) -> dict[str, int]:
-    """The sizes given as `--name N` or `--name=N`."""
-    options = ", ".join(f"--{size.name}" for size in known)
-    names = {size.name for size in known}
-    sizes: dict[str, int] = {}
-    for name, value in _pairs(arguments):
-        if name not in names:
-            raise BadUsage(f"no such option: --{name}; the sizes of this domain are {options}")
-        if value is None or not re.fullmatch(r"\d+", value):
-            raise BadUsage(f"--{name}: expected a whole number, got {value or 'nothing'}")
-        sizes[name] = int(value)
-    return sizes
-
-
-def _pairs(arguments: list[str]) -> Iterator[tuple[str, str | None]]:
-    words = iter(arguments)
-    for word in words:
-        if not word.startswith("--"):
-            raise BadUsage(f"unexpected argument '{word}'")
-        name, equals, value = word[2:].partition("=")
-        yield name, value if equals else next(words, None)
+    emit(f"{counted(number, 'task')} and domain.pddl in {out}")

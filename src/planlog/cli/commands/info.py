@@ -14,7 +14,7 @@ from planlog.api.resolve import read_model
 from planlog.cli import options
 from planlog.cli.command import Command
 from planlog.cli.console import emit, emit_json
-from planlog.cli.formatting import plural
+from planlog.cli.formatting import counted
 
 HELP = """Show the contents of a model file: rules, settings, weights and training.
 
@@ -53,7 +53,7 @@ def _text(facts: Mapping[str, Any]) -> Iterator[str]:
     messages = "base and derived" if facts["template"]["derived_messages"] else "base"
     overview = {
         "domain": facts["domain"],
-        "network": f"{plural(facts['template']['layers'], 'layer')}, width {network['width']}, "
+        "network": f"{counted(facts['template']['layers'], 'layer')}, width {network['width']}, "
         f"{network['aggregation']} of messages along {messages} predicates",
         "activations": f"{network['message_activation']} of messages, "
         f"{network['atom_activation']} of atoms, {network['score_activation']} of scores",
@@ -65,7 +65,7 @@ def _text(facts: Mapping[str, Any]) -> Iterator[str]:
     yield from _rows(overview)
     if training:
         if isinstance(training.get("ensemble"), list):
-            training = {**training, "ensemble": plural(len(training["ensemble"]), "network")}
+            training = {**training, "ensemble": counted(len(training["ensemble"]), "network")}
         yield from ("", "training", *_rows(training, "  "))
     yield from ("", "rules")
     rules = "none: all applicable actions" if facts["rules"] is None else facts["rules"]

@@ -9,7 +9,7 @@ import click
 from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, say
-from planlog.cli.formatting import many
+from planlog.cli.formatting import counted
 from planlog.files import write_atomically
 from planlog.report import FORMATS, MissingMatplotlibError, report
 
@@ -38,14 +38,10 @@ Exit codes: 0 done, 31 no records or unreadable ones, 36 bad usage.
 @click.command("report", cls=Command, help=HELP)
 @click.argument("results", metavar="RESULTS", type=options.FILE)
 @options.file("--out", metavar="DIR", help="Folder for the files.", show_default="RESULTS/report")
-@options.names("--format", FORMATS, "Formats, such as md,pdf.", metavar="LIST", show_default="all")
-def command(results: Path, out: Path | None, format: str | None) -> None:
-    chosen = FORMATS if format is None else tuple(word.strip() for word in format.split(","))
-    for name in chosen:
-        if name not in FORMATS:
-            raise BadUsage(f"--format: expected some of {','.join(FORMATS)}, got '{name}'")
+@options.words("--format", FORMATS, "Formats, such as md,pdf.", show_default="all")
+def command(results: Path, out: Path | None, format: list[str] | None) -> None:
     try:
-        made = report(results, chosen)
+        made = report(results, format or FORMATS)
     except MissingMatplotlibError as error:
         raise BadUsage(str(error)) from None
     folder = results / "report" if out is None else out
@@ -54,4 +50,4 @@ def command(results: Path, out: Path | None, format: str | None) -> None:
         write_atomically(folder / name, content)
     for warning in made.warnings:
         say(f"planlog: {warning}")
-    emit(f"{many(made.runs, 'run')}: {many(len(made.files), 'file')} in {folder}")
+    emit(f"{counted(made.runs, 'run')}: {counted(len(made.files), 'file')} in {folder}")

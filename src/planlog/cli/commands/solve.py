@@ -9,16 +9,17 @@ from typing import Any
 
 import click
 
+from planlog.api.resolve import choose_policy
 from planlog.api.solve import improve as improve_plan
 from planlog.api.solve import solve
 from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit_json, say
 from planlog.cli.formatting import as_number
-from planlog.cli.limits import limit_memory, megabytes, remaining
+from planlog.cli.limits import limit_memory, remaining
 from planlog.cli.plan_files import PlanManager, delete_numbered_files, exit_code, summarise
 from planlog.cli.progress import ExecutionProgress, ImproveProgress, Trace
-from planlog.cli.resolve import check_writable, find_one_task, read_domain, read_policy, read_tasks
+from planlog.cli.resolve import announce, check_writable, find_inputs, read_domain, read_tasks
 from planlog.cli.signals import Signals
 from planlog.policy.execution import Outcome, PlanResult
 
@@ -63,10 +64,8 @@ plan.
 @options.seed
 @options.flag("--no-eliminate", help="No elimination of redundant actions.")
 @options.seconds("--improve", "Time for the search for better plans.")
-@options.number("--expansions", "Expansions of the search for better plans.", least=0)
-@options.number(
-    "--threads", "Threads of the search for better plans.", show_default="number of processors"
-)
+@options.number("--expansions", "Number of expansions of the search for better plans.", least=0)
+@options.number("--threads", "Number of search threads.", show_default="number of processors")
 @options.file("--plan-file", help="File for the plan.")
 @options.time_limit
 @options.memory_limit
@@ -101,7 +100,10 @@ def command(
         check_writable(plan_file, "--plan-file")
         if improving and plan_file.exists() and not plan_file.is_file():
             raise BadUsage(f"--plan-file: {plan_file} cannot hold several plans")
-    domain_file, task_file, policy = find_one_task(files, policy)
+    domain_file, task_files, policy = find_inputs(files, policy)
+    task_file, *others = task_files
+    if others:
+        raise BadUsage(f"expected one task, got {len(task_files)}: {task_file}, {others[0]}, …")
     if model is not None and policy is not None:
         raise BadUsage("--model has rules of its own: give --policy or --model, not both")
     if sample is not None and not sample > 0:
@@ -116,9 +118,16 @@ def command(
         plans = PlanManager(domain_file, task_file, plan_file, start, signals, quiet=as_json)
         with limit_memory(memory_limit):
             with progress, signals.until_interrupted():
-                choice = read_policy(read_domain(domain_file), policy, model, not no_model, sample)
+                choice = announce(
+                    choose_policy(
+                        read_domain(domain_file),
+                        policy,
+                        model=model,
+                        use_model=not no_model,
+                        temperature=sample,
+                    )
+                )
                 (task,) = read_tasks(choice.policy, [task_file], choice.shipped)
-
                 # The search for better plans eliminates redundant actions itself.
                 result = solve(
                     task,
@@ -128,7 +137,7 @@ def command(
                     eliminate=not (improving or no_eliminate),
                     max_steps=max_steps,
                     time_limit=remaining(time_limit, start),
-                    memory_limit=megabytes(memory_limit),
+                    memory_limit=memory_limit,
                     avoid_revisits=avoid_revisits,
                     observer=progress.observer,
                 )
@@ -138,34 +147,37 @@ def command(
                 return signals.exit_code
             if result.outcome is Outcome.INTERRUPTED and signals.out_of_time:
                 result = replace(result, outcome=Outcome.TIME_LIMIT)
-            if result.solved:
-                if improving and plan_file is not None:
-                    delete_numbered_files(plan_file)
-                if plans.add(result, validate=validate) and improving:
-                    limit = _least(improve, remaining(time_limit, start))
-                    with ImproveProgress(limit, quiet=as_json) as bar, signals.until_interrupted():
-                        signals.check()
-                        try:
-                            for better in improve_plan(
-                                task,
-                                choice.policy,
-                                result,
-                                seed=seed,
-                                threads=threads,
-                                time_limit=limit,
-                                max_expansions=expansions,
-                                eliminate=not no_eliminate,
-                            ):
-                                bar.on_plan(better)
-                                if not plans.add(better):
-                                    break
-                        except MemoryError:
-                            say("note: out of memory, so the search for better plans ends")
+            if result.solved and improving and plan_file is not None:
+                delete_numbered_files(plan_file)
+            if result.solved and plans.add(result, validate=validate) and improving:
+                left = [
+                    limit for limit in (improve, remaining(time_limit, start)) if limit is not None
+                ]
+                limit = min(left, default=None)
+                with ImproveProgress(limit, quiet=as_json) as bar, signals.until_interrupted():
+                    signals.check()
+                    try:
+                        for better in improve_plan(
+                            task,
+                            choice.policy,
+                            result,
+                            seed=seed,
+                            threads=threads,
+                            time_limit=limit,
+                            max_expansions=expansions,
+                            eliminate=not no_eliminate,
+                        ):
+                            bar.on_plan(better)
+                            if not plans.add(better):
+                                break
+                    except MemoryError:
+                        say("note: out of memory, so the search for better plans ends")
         seconds = time.monotonic() - start
         best = plans.best or result
         if as_json:
-            found = plans.found if improving else None
-            emit_json(_as_json(best, seconds, seed, choice.name, plans.valid, found))
+            described = _as_json(best, seconds, plans.found if improving else None)
+            described |= {"valid": plans.valid, "policy": choice.name, "seed": seed}
+            emit_json(described)
         elif not result.solved:
             say(summarise(result, seconds))
         elif improving:
@@ -174,37 +186,25 @@ def command(
         return exit_code(best, signals, plans.valid)
 
 
-def _least(*limits: float | None) -> float | None:
-    return min((limit for limit in limits if limit is not None), default=None)
-
-
 def _as_json(
-    result: PlanResult,
-    seconds: float,
-    seed: int,
-    policy: str,
-    valid: bool | None,
-    plans: list[tuple[PlanResult, float]] | None,
+    result: PlanResult, seconds: float, plans: list[tuple[PlanResult, float]] | None
 ) -> dict[str, Any]:
     described: dict[str, Any] = {
         "outcome": result.outcome.value,
-        "plan_length": len(result.actions) if result.solved else None,
-        "cost": as_number(result.cost) if result.solved else None,
+        "plan_length": None,
+        "cost": None,
+        **(_size(result) if result.solved else {}),
         "seconds": round(seconds, 6),
         "steps": result.steps,
         "goals_left": result.goals_left,
-        "valid": valid,
-        "policy": policy,
-        "seed": seed,
         "plan": [str(action) for action in result.actions] if result.solved else None,
     }
     if plans is not None:
         described["plans"] = [
-            {
-                "plan_length": len(plan.actions),
-                "cost": as_number(plan.cost),
-                "seconds": round(found_after, 6),
-            }
-            for plan, found_after in plans
+            {**_size(plan), "seconds": round(found_after, 6)} for plan, found_after in plans
         ]
     return described
+
+
+def _size(result: PlanResult) -> dict[str, Any]:
+    return {"plan_length": len(result.actions), "cost": as_number(result.cost)}

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from planlog.api.file_kinds import FileKind, expect
-from planlog.api.resolve import find_domain
+from planlog.api.resolve import choose_rules, find_domain
 from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit
-from planlog.cli.resolve import read_domain, read_rules, take_policy
+from planlog.cli.resolve import announce, read_domain, take_policy
 from planlog.network.settings import TemplateSettings
 from planlog.network.template import build_template
 
@@ -43,12 +43,10 @@ def command(
     rest, policy = take_policy(files, policy)
     if len(rest) > 1:
         raise BadUsage(f"expected [DOMAIN] [POLICY], got {len(files)} files")
-    if policy is None:
-        raise BadUsage("no POLICY is given: a rule file, none, or shipped")
     domain_file = rest[0] if rest else Path()
     if domain_file.is_dir():
         domain_file = find_domain(domain_file)
     expect(domain_file, FileKind.DOMAIN, "DOMAIN")
-    choice = read_rules(read_domain(domain_file), policy)
+    choice = announce(choose_rules(read_domain(domain_file), policy))
     settings = TemplateSettings(1 if layers is None else layers, derived_messages)
     emit(build_template(choice.policy, settings).text.rstrip())

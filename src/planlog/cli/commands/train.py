@@ -4,44 +4,24 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from planlog.cli import options
+from planlog.api.resolve import choose_rules
+from planlog.cli import options, resolve
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
-from planlog.cli.formatting import many, percent
-from planlog.cli.limits import memory_errors
+from planlog.cli.formatting import counted, percent
+from planlog.cli.limits import memory_errors, remaining
 from planlog.cli.progress import TrainingProgress
-from planlog.cli.resolve import (
-    check_writable,
-    find_inputs,
-    read_domain,
-    read_rules,
-    read_tasks,
-    require,
-)
 from planlog.cli.signals import Signals
-from planlog.errors import NothingToLearnError
+from planlog.network import settings
 from planlog.network.model_file import Model
-from planlog.network.settings import (
-    PRESETS,
-    Activation,
-    Aggregation,
-    LearningSettings,
-    Loss,
-    Schedule,
-    SelectBy,
-    preset,
-    setting_names,
-)
 
 if TYPE_CHECKING:
-    from planlog.learning.checkpoint import Checkpoint
     from planlog.learning.learn import Learned
 
 HELP = """Train a network to rank the actions that a policy derives, and save it as a model file.
@@ -73,7 +53,7 @@ CURVES = (".png", ".pdf", ".svg")
 def _complete_settings(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
     """Complete the name of a preset or, after `+`, of a setting."""
     before, plus, last = text.rpartition("+")
-    words = [f"{name}=" for name in setting_names()] if plus else PRESETS
+    words = [f"{name}=" for name in settings.setting_names()] if plus else settings.PRESETS
     return [before + plus + word for word in words if word.startswith(last)]
 
 
@@ -83,6 +63,7 @@ def _complete_settings(context: click.Context, parameter: click.Parameter, text:
 @options.policy
 @click.option(
     "--settings",
+    "preset",
     metavar="NAME",
     default="default",
     shell_complete=_complete_settings,
@@ -96,22 +77,24 @@ def _complete_settings(context: click.Context, parameter: click.Parameter, text:
     help="Messages along derived predicates too, or not.",
 )
 @options.number("--width", "Dimension of embeddings.", metavar="H", show_default="16")
-@options.one_of("--aggregation", Aggregation, "Aggregation of messages.", show_default="max")
 @options.one_of(
-    "--activation", Activation, "Activation of messages and atoms.", show_default="tanh"
+    "--aggregation", settings.Aggregation, "Aggregation of messages.", show_default="max"
+)
+@options.one_of(
+    "--activation", settings.Activation, "Activation of messages and atoms.", show_default="tanh"
 )
 @options.one_of(
     "--loss",
-    Loss,
+    settings.Loss,
     "Training loss: binary cross-entropy, or listwise softmax over the actions of a state.",
 )
 @options.number("--epochs", "Number of passes over the data.")
 @options.number("--batch", "Distinct choice sets per update.")
 @click.option("--learning-rate", type=float, metavar="X", help="Initial learning rate.")
-@options.one_of("--schedule", Schedule, "Schedule of the learning rate.")
+@options.one_of("--schedule", settings.Schedule, "Schedule of the learning rate.")
 @options.one_of(
     "--select-by",
-    SelectBy,
+    settings.SelectBy,
     "Checkpoint to keep: lowest loss, or highest F1 score on the training data.",
 )
 @options.number(
@@ -140,7 +123,7 @@ def command(
     files: tuple[Path, ...],
     out: Path,
     policy: str | None,
-    settings: str,
+    preset: str,
     seed: int,
     time_limit: float | None,
     resume: bool,
@@ -149,41 +132,38 @@ def command(
     **values: Any,  # the fields of LearningSettings that are given
 ) -> int:
     start = time.monotonic()
-    chosen = _settings(settings, values)
+    chosen = _settings(preset, values)
     _check_outputs(out, curve)
-    domain_file, task_files, policy = find_inputs(files, policy)
+    domain_file, task_files, policy = resolve.find_inputs(files, policy)
     # Torch, which learning imports, is an extra.
     from planlog.api.learn import checkpoint_of, write
     from planlog.learning.learn import learn
 
     learned: Learned | None = None
-    with Signals(time_limit) as signals, memory_errors():
+    with Signals(remaining(time_limit, start)) as signals, memory_errors():
         with signals.until_interrupted():
-            choice = read_rules(read_domain(domain_file), policy)
-            tasks = read_tasks(choice.policy, task_files)
+            signals.check()
+            choice = resolve.announce(choose_rules(resolve.read_domain(domain_file), policy))
+            tasks = resolve.read_tasks(choice.policy, task_files)
             checkpoint = checkpoint_of(out, choice.policy, tasks, chosen, seed, say)
-            begun = _resume(checkpoint, resume)
-            try:
-                with TrainingProgress() as progress:
-                    learned = learn(
-                        choice.policy,
-                        tasks,
-                        chosen,
-                        seed=seed,
-                        resume=begun,
-                        on_stage=progress.on_stage,
-                        on_epoch=progress.on_epoch,
-                        on_checkpoint=checkpoint.write_now_and_then,
-                    )
-            except NothingToLearnError as error:
-                if as_json:
-                    emit_json({"outcome": "nothing to learn", "message": str(error)})
-                else:
-                    say(f"planlog: {error}")
-                return ExitCode.NO_PLAN
+            begun = checkpoint.read() if resume else None
+            if resume and begun is None:
+                say(f"note: there is no {checkpoint.file}, so the training begins anew")
+            elif not resume and checkpoint.file.exists():
+                say(f"note: {checkpoint.file} is replaced; --resume would continue it")
+            with TrainingProgress(signals) as progress:
+                learned = learn(
+                    choice.policy,
+                    tasks,
+                    chosen,
+                    seed=seed,
+                    resume=begun,
+                    on_stage=progress.on_stage,
+                    on_epoch=progress.on_epoch,
+                    on_checkpoint=checkpoint.write_now_and_then,
+                )
         if learned is None:
-            reason = "out of time" if signals.out_of_time else "interrupted"
-            say(f"planlog: {reason} before the first epoch: nothing is written")
+            say(f"planlog: {signals.reason} before the first epoch: nothing is written")
             return signals.exit_code
         write(learned, out, checkpoint)
         if curve is not None:
@@ -209,28 +189,17 @@ def command(
 
 def _check_outputs(out: Path, curve: Path | None) -> None:
     """Reject output files that could not be written, and missing packages, before the work."""
-    for file, name in ((out, "--out"), (curve, "--curve")):
-        if file is not None:
-            check_writable(file, name)
-    if curve is not None and curve.suffix.lower() not in CURVES:
-        raise BadUsage(f"--curve: the name must end in one of {', '.join(CURVES)}")
-    require("torch", "train", "training")
+    resolve.check_writable(out, "--out")
+    resolve.require("torch", "train", "training")
     if curve is not None:
-        require("matplotlib", "report", "--curve")
+        resolve.check_writable(curve, "--curve")
+        if curve.suffix.lower() not in CURVES:
+            raise BadUsage(f"--curve: the name must end in one of {', '.join(CURVES)}")
+        resolve.require("matplotlib", "report", "--curve")
 
 
-def _resume(checkpoint: Checkpoint, resume: bool) -> Mapping[str, Any] | None:
-    """Read the checkpoint if it is to be resumed, and say what happens to it otherwise."""
-    begun = checkpoint.read() if resume else None
-    if resume and begun is None:
-        say(f"note: there is no {checkpoint.file}, so the training begins anew")
-    elif not resume and checkpoint.file.exists():
-        say(f"note: {checkpoint.file} is replaced; --resume would go on")
-    return begun
-
-
-def _settings(name: str, values: dict[str, Any]) -> LearningSettings:
-    """Return the settings of this name with the values of the given options."""
+def _settings(preset: str, values: dict[str, Any]) -> settings.LearningSettings:
+    """Return the settings of a preset with the values of the given options."""
     given = {key: value for key, value in values.items() if value is not None}
     rate = given.get("learning_rate", 1)
     if not (rate > 0 and math.isfinite(rate)):
@@ -238,7 +207,7 @@ def _settings(name: str, values: dict[str, Any]) -> LearningSettings:
     if "activation" in given:
         given["message_activation"] = given["atom_activation"] = given.pop("activation")
     try:
-        return preset(name).changed(**given)
+        return settings.preset(preset).changed(**given)
     except ValueError as error:
         raise BadUsage(f"--settings: {error}") from None
 
@@ -246,24 +215,24 @@ def _settings(name: str, values: dict[str, Any]) -> LearningSettings:
 def _summary(learned: Learned, out: Path, seconds: float) -> str:
     training = learned.model.training
     best, sharing = training["best"], training["sharing"]
-    labelled = many(training["labelled_states"], "labelled state")
+    labelled = counted(training["labelled_states"], "labelled state")
     tasks = len({*training["tasks"], *training["search_labelled_tasks"]})
-    epochs, size = training["epochs"], len(training["ensemble"])
+    epochs, size = counted(training["epochs"], "epoch"), len(training["ensemble"])
     first = f"{size} networks, the first of them " if size > 1 else ""
     accuracy = percent(round(best["accuracy"] * 1e6), 10**6)
     lines = [
         f"iteration {told['iteration']}: "
-        f"{many(told['search_labelled_states'], 'labelled state')} by search, "
+        f"{counted(told['search_labelled_states'], 'labelled state')} by search, "
         f"from plans of cost {told['policy_cost']:,.15g} to {told['improved_cost']:,.15g}"
         for told in training["trainings"]
         if told["expansions"]
     ]
     lines += [
-        f"learned from {sharing['states']:,} of {labelled} of {many(tasks, 'task')}: "
-        f"{many(training['choice_sets'], 'distinct choice set')}",
-        f"{sharing['atoms']:,} atoms are {many(sharing['nodes'], 'node')}, "
+        f"learned from {sharing['states']:,} of {labelled} of {counted(tasks, 'task')}: "
+        f"{counted(training['choice_sets'], 'distinct choice set')}",
+        f"{sharing['atoms']:,} atoms are {counted(sharing['nodes'], 'node')}, "
         f"{sharing['ground_messages']:,} messages {sharing['messages']:,}",
-        f"{first}best after {best['epoch']} of {many(epochs, 'epoch')}: loss {best['loss']:.4g}, "
+        f"{first}best after {best['epoch']} of {epochs}: loss {best['loss']:.4g}, "
         f"the chosen action is optimal in {accuracy} of these states",
         f"model in {out}, {seconds:.1f} s",
     ]
@@ -271,7 +240,8 @@ def _summary(learned: Learned, out: Path, seconds: float) -> str:
 
 
 def _draw(model: Model, file: Path) -> None:
-    """The learning curve: loss and accuracy by epochs."""
+    """Draw the learning curve: loss and accuracy by epochs."""
+    # Matplotlib is an extra.
     from matplotlib.figure import Figure
 
     def numbers(values: list[float | None]) -> list[float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
-from planlog.cli.formatting import as_number, plural
-from planlog.validation import Report, validate, validate_files
+from planlog.cli.formatting import as_number, counted
+from planlog.validation import validate_files
 
 HELP = """Validate a plan step by step, and name the first step and literal that fail.
 
@@ -41,26 +40,16 @@ def command(files: tuple[Path, ...], prefix: bool, as_json: bool) -> int:
         raise BadUsage(f"expected [DOMAIN] TASK PLAN, got {len(files)} files")
     *pddl, plan_file = files
     domain_file, (task_file, *_) = split_files(pddl)
-    report = _validate(domain_file, task_file, plan_file, prefix)
+    if plan_file == Path("-"):
+        plan_file = Path("/dev/stdin")
+    else:
+        expect(plan_file, FileKind.PLAN, "PLAN")
+    report = validate_files(domain_file, task_file, plan_file, prefix=prefix)
     if as_json:
         emit_json(asdict(report))
     else:
         for warning in report.warnings:
             say(f"warning: {warning}")
-        steps = f"{plural(report.steps, 'step')}, cost {as_number(report.cost)}"
+        steps = f"{counted(report.steps, 'step')}, cost {as_number(report.cost)}"
         emit(f"valid: {steps}" if report.valid else f"not valid: {report.reason}")
     return ExitCode.SUCCESS if report.valid else ExitCode.INVALID
-
-
-def _validate(domain_file: Path, task_file: Path, plan_file: Path, prefix: bool) -> Report:
-    """Validate a plan file, or the standard input."""
-    if plan_file != Path("-"):
-        expect(plan_file, FileKind.PLAN, "PLAN")
-        return validate_files(domain_file, task_file, plan_file, prefix=prefix)
-    return validate(
-        domain_file.read_text("utf-8-sig", errors="replace"),
-        task_file.read_text("utf-8-sig", errors="replace"),
-        sys.stdin.buffer.read().decode("utf-8", errors="replace"),
-        prefix=prefix,
-        names=(str(domain_file), str(task_file), "<stdin>"),
-    )

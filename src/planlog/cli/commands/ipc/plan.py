@@ -17,7 +17,7 @@ from planlog.cli import options
 from planlog.cli.command import Command
 from planlog.cli.console import say
 from planlog.cli.exit_codes import ExitCode
-from planlog.cli.limits import limit_memory, megabytes, remaining
+from planlog.cli.limits import limit_memory, remaining
 from planlog.cli.plan_files import (
     PlanManager,
     delete_numbered_files,
@@ -34,12 +34,12 @@ from planlog.search.improve import improve
 
 HELP = """Plan with the domain knowledge of `planlog ipc learn`.
 
-The knowledge is DK, or if there is no such file the DK.N with the highest N. If the learned policy
-does not reach the goal, its rules are tried with several seeds and then searched, and at last all
-applicable actions. Every plan is validated, and only then its file appears, whole.
+The knowledge is DK, or without such a file the DK.N with the highest N. If the learned policy does
+not reach the goal, a depth-first search by its scores, its rules with several seeds, and a search
+through all applicable actions are tried. A plan file appears, complete, after its validation.
 
-With --anytime better plans are looked for until a limit or a signal, and written to PLAN.1,
-PLAN.2, … Files of these names that are there already are removed first.
+With --anytime, a search for better plans runs until a limit or a signal, and writes PLAN.1,
+PLAN.2, … Files of these names from earlier runs are deleted first.
 
 Examples:
 
@@ -96,7 +96,7 @@ def command(
                 rng=next(rngs),
                 max_steps=steps,
                 time_limit=remaining(time_limit, start),
-                memory_limit=megabytes(memory_limit),
+                memory_limit=memory_limit,
                 avoid_revisits=search,
                 observer=lambda *_: signals.check(),
             )
@@ -114,10 +114,12 @@ def command(
                 with suppress(MemoryError):
                     for better in improve(learned, task, result, seed=seed, threads=1):
                         plans.add(better, "improved")
+        if result is not None and result.solved and plans.valid is None:
+            plans.add(result, name)  # a signal came before the plan was written
         if plans.best is not None:
             return ExitCode.SUCCESS
         if signals.received or result is None:
-            say(f"planlog: no plan: {'out of time' if signals.out_of_time else 'interrupted'}")
+            say(f"planlog: no plan: {signals.reason}")
             return signals.exit_code
         if not result.solved:
             say(summarise(result, time.monotonic() - start))
