@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import clingo
 
-from planlog.datalog import (
+from planlog.datalog import Program
+from planlog.datalog.syntax import (
     Comparison,
     Constant,
     Literal,
-    Program,
     Relation,
     Rule,
     Source,

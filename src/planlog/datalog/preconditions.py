@@ -41,8 +41,7 @@ def expand_preconditions(rule: Rule, domain: Domain) -> Rule:
     """Return a rule for an action with the action's precondition in its body; others as is."""
     if not rule.is_policy_rule:
         return rule
-    action = domain.actions[domain.action_ids[rule.head.relation.name]]
-    return with_precondition(rule, action, domain)
+    return with_precondition(rule, domain.action(rule.head.relation.name), domain)
 
 
 def with_precondition(rule: Rule, action: ActionSchema, domain: Domain) -> Rule:

@@ -319,10 +319,17 @@ class Domain(_Pddl):
             f"(:init {' '.join(map(str, init))})\n(:goal (and {' '.join(map(str, wanted))})))"
         )
 
+    def predicate_id(self, name: str) -> int:
+        """Return the id of a predicate or of a compiled condition."""
+        return (self.predicate_ids if name in self.predicate_ids else self.condition_ids)[name]
+
     def predicate(self, name: str) -> Predicate:
         """Return the predicate of this name; compiled conditions have names, too."""
-        ids = self.predicate_ids if name in self.predicate_ids else self.condition_ids
-        return self._predicates[ids[name]]
+        return self._predicates[self.predicate_id(name)]
+
+    def action(self, name: str) -> ActionSchema:
+        """Return the action schema of this name."""
+        return self.actions[self.action_ids[name]]
 
     @cached_property
     def axioms(self) -> tuple[Axiom, ...]:

@@ -13,9 +13,9 @@ from weakref import WeakSet
 import numpy as np
 
 from planlog import _core
-from planlog.datalog import Constant, Literal, Program, Relation, Rule, parse_program, read_program
+from planlog.datalog import Program, parse_program, read_program
 from planlog.datalog.compile import CompiledProgram, compile_program
-from planlog.datalog.stratify import without_network_rules
+from planlog.datalog.syntax import Constant, Relation, Rule
 from planlog.errors import Diagnostic, RuleError
 from planlog.pddl.task import Action, Domain, State, Task, counted
 from planlog.policy.derivations import AtomRows, Derivations, RuleDerivations
@@ -52,14 +52,19 @@ class Policy:
     [Action(name='go', arguments=('a', 'b'))]
     """
 
-    def __init__(self, domain: Domain, program: Program | None) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        program: Program | None,
+        network_rules: tuple[Rule, ...] | None = None,
+    ) -> None:
+        """Make a policy of a program, which is split unless its network rules are given."""
+        if program is not None and network_rules is None:
+            program, network_rules = program.without_network_rules()
         self.domain = domain
         self.scorer: Scorer | None = None
-        self.network_rules: tuple[Rule, ...] = ()  # rules that only networks read
         self.program = program  # None: all applicable actions
-        if program is not None:
-            self.program, self.network_rules = without_network_rules(program)
-        self._given = program
+        self.network_rules = network_rules or ()  # rules that only networks read
         self._rules: Policy | None = None  # the same policy without its scorer
         self._compiled: CompiledProgram | None = None
         self._kept_walk: Walk | None = None
@@ -98,7 +103,7 @@ class Policy:
 
     def with_scorer(self, scorer: Scorer) -> Policy:
         """Return the policy with the same rules whose executions follow the scores."""
-        learned = Policy(self.domain, self._given)
+        learned = Policy(self.domain, self.program, self.network_rules)
         learned.scorer = scorer
         learned._rules = self.rules
         return learned
@@ -173,25 +178,24 @@ class Policy:
         """Raise RuleError if the rules name an object that the task lacks."""
         missing = []
         for rule in (*(self.program.rules if self.program else ()), *self.network_rules):
-            for part in (rule.head, *rule.body):
-                terms = part.terms if isinstance(part, Literal) else (part.left, part.right)
-                for term in terms:
-                    if isinstance(term, Constant) and term.name not in task.object_ids:
-                        missing.append(self._missing_object(term, task))
+            for term in rule.terms:
+                if isinstance(term, Constant) and term.name not in task.object_ids:
+                    missing.append(self._missing_object(term, task))
         if missing:
             raise RuleError(missing)
 
     def _missing_object(self, constant: Constant, task: Task) -> Diagnostic:
         assert self.program is not None
+        line, column, length = constant.place
         lines = self.program.text.splitlines()
         return Diagnostic(
             file=self.program.file,
-            line=constant.line,
-            column=constant.column,
+            line=line,
+            column=column,
             message=f"task '{task.name}' has no object '{constant.name}'",
             hint="variables start with a capital letter",
-            source=lines[constant.line - 1] if 0 < constant.line <= len(lines) else "",
-            length=len(constant.name),
+            source=lines[line - 1] if 0 < line <= len(lines) else "",
+            length=length,
         )
 
     # --- The compiled rules ------------------------------------------------------------------
@@ -269,18 +273,15 @@ class Policy:
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _unpickle, (self.domain, self._given, self.scorer)
+        if self.scorer is not None:
+            return Policy.with_scorer, (self.rules, self.scorer)
+        return Policy, (self.domain, self.program, self.network_rules)
 
 
 def head_and_body(core: _core.Program, rule: int) -> tuple[int, tuple[int, ...]]:
     """Return the relations of a rule's head and of the positive literals of its body."""
     body = tuple(relation for relation, negated, _ in core.rule_body(rule) if not negated)
     return core.rule_head(rule), body
-
-
-def _unpickle(domain: Domain, program: Program | None, scorer: Scorer | None) -> Policy:
-    rules = Policy(domain, program)
-    return rules if scorer is None else rules.with_scorer(scorer)
 
 
 # --- Forks -----------------------------------------------------------------------------------
