@@ -9,11 +9,15 @@ checks of a rule file; the core stratifies the compiled program.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 
+import numpy as np
+
+from planlog import _core
 from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.syntax import Literal, Relation, Rule
+from planlog.ragged import Segments
 
 
 class Dependencies:
@@ -33,63 +37,34 @@ class Dependencies:
 
     def needed_for(self, relations: Iterable[Relation]) -> set[Relation]:
         """Return those of the relations that have rules, and all that they depend on."""
-        needed: set[Relation] = set()
-        for relation in relations:
-            if relation in self._graph:
-                _postorder(relation, self._graph, needed)
+        waiting = [relation for relation in relations if relation in self.literals]
+        needed = set(waiting)
+        while waiting:
+            more = {literal.relation for literal in self.literals[waiting.pop()]} - needed
+            needed |= more
+            waiting.extend(more)
         return needed
 
     @cached_property
     def strata(self) -> tuple[tuple[Relation, ...], ...]:
-        """The strongly connected components, each after all that it depends on (Sharir 1981)."""
-        graph = self._graph
-        users: dict[Relation, list[Relation]] = {relation: [] for relation in graph}
-        for relation, needed in graph.items():
-            for other in needed:
-                users[other].append(relation)
-        seen: set[Relation] = set()
-        finished = [r for root in users for r in _postorder(root, users, seen)]
-        order = {relation: position for position, relation in enumerate(graph)}
-        seen.clear()
-        components = (_postorder(root, graph, seen) for root in reversed(finished))
-        return tuple(tuple(sorted(part, key=order.__getitem__)) for part in components if part)
+        """The strongly connected components, each after all that it depends on."""
+        number = {relation: i for i, relation in enumerate(self.literals)}
+        targets = [number[literal.relation] for read in self.literals.values() for literal in read]
+        offsets = Segments.of_lengths([len(read) for read in self.literals.values()]).offsets
+        components = _core.components(offsets, np.array(targets, dtype=np.uint32), len(number))
+        strata: dict[int, list[Relation]] = {i: [] for i in sorted(components.tolist())}
+        for relation, component in zip(self.literals, components.tolist(), strict=True):
+            strata[component].append(relation)
+        return tuple(map(tuple, strata.values()))
 
     def in_order(self, rules: Iterable[Rule]) -> list[Rule]:
         """Return the rules sorted by the stratum of their heads."""
         level = {relation: i for i, stratum in enumerate(self.strata) for relation in stratum}
         return sorted(rules, key=lambda rule: level[rule.head.relation])
 
-    @cached_property
-    def _graph(self) -> dict[Relation, list[Relation]]:
-        return {r: [literal.relation for literal in read] for r, read in self.literals.items()}
-
-
-def _postorder(
-    root: Relation, graph: Mapping[Relation, list[Relation]], seen: set[Relation]
-) -> list[Relation]:
-    """Return the relations from `root` on that are not yet `seen`, in depth-first postorder.
-
-    There is no recursion, since a chain of rules may be longer than Python's stack.
-    """
-    if root in seen:
-        return []
-    seen.add(root)
-    finished = []
-    path = [(root, iter(graph[root]))]
-    while path:
-        relation, remaining = path[-1]
-        following = next((other for other in remaining if other not in seen), None)
-        if following is None:
-            finished.append(relation)
-            path.pop()
-        else:
-            seen.add(following)
-            path.append((following, iter(graph[following])))
-    return finished
-
 
 def check_stratified(dependencies: Dependencies, diagnostics: Diagnostics) -> None:
-    """Report cycles through `not`, for each stratum until all its relations are accounted for."""
+    """Report cycles through `not`: at most one for each relation."""
     for stratum in dependencies.strata:
         members = set(stratum)
         reported: set[Literal] = set()
