@@ -11,6 +11,7 @@ elsewhere. It also holds
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -120,23 +121,17 @@ def generate(
         if number < 1:
             raise SizeError(f"the number of tasks must be at least 1, not {number}")
         rows = [_sizes.complete(parameters(name), sizes or {})] * number
-    return _texts(name, seed, split, rows)
-
-
-def _texts(
-    name: str, seed: int, split: str | None, rows: list[dict[str, int]]
-) -> Iterator[tuple[str, str]]:
     width = max(2, len(str(len(rows))))
     stream = zlib.crc32(f"{name}/{split or ''}".encode())
-    for number, row in enumerate(rows, start=1):
+
+    def file_of(number: int, row: dict[str, int]) -> tuple[str, str]:
         rng = np.random.default_rng([seed, stream, number])
-        task = f"{name}-{number:0{width}}"
+        text = _generator(name).generate(rng, f"{name}-{number:0{width}}", **row)
         facts = {**row, **({"split": split} if split else {}), "number": number, "seed": seed}
         header = ", ".join(f"{key}={value}" for key, value in facts.items())
-        yield (
-            f"p{number:0{width}}.pddl",
-            f"; {header}\n" + _generator(name).generate(rng, task, **row),
-        )
+        return f"p{number:0{width}}.pddl", f"; {header}\n{text}"
+
+    return itertools.starmap(file_of, enumerate(rows, start=1))
 
 
 def problem_notes(name: str, task: Task) -> list[str]:

@@ -63,15 +63,6 @@ def generate(
     ]
     goal += [f"(have_image {images[i][0]} {images[i][1]})" for i in wanted]
 
-    return problem_text(
-        name,
-        "satellite",
-        {
-            "satellite": satellite,
-            "instrument": instrument,
-            "mode": mode,
-            "direction": direction,
-        },
-        initial,
-        goal,
-    )
+    objects = {"satellite": satellite, "instrument": instrument, "mode": mode}
+    objects["direction"] = direction
+    return problem_text(name, "satellite", objects, initial, goal)
