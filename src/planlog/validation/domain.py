@@ -30,11 +30,7 @@ class _DomainReader(Reader):
         domain.name, sections = self.sections(root, "domain")
         once = dict(sections)
         self.read_types(once.get(":types", Node()))
-        for name, types, place in self.typed_list(once.get(":constants", Node()), 1):
-            node = once[":constants"]
-            if name in domain.constants:
-                self.fail(node, f"{name} is declared twice", place)
-            domain.constants[name] = self.only(self.known(types, node, place), node, place)
+        domain.constants.update(self.typed_objects(once.get(":constants", Node()), {}))
         self.read_signatures(once.get(":predicates", Node()), domain.predicates)
         self.read_signatures(once.get(":functions", Node()), domain.functions)
         domain.functions.setdefault("total-cost", ())
@@ -78,7 +74,7 @@ class _DomainReader(Reader):
         """Read a `(:derived (head ?x - type ...) condition)`."""
         if len(node) != 3:
             self.fail(node, "expected '(:derived (PREDICATE VARIABLES) CONDITION)'")
-        scope = Scope({}, [0])
+        scope = Scope()
         signature = self.part(node, 1)
         name = self.word(signature, 0)
         variables = self.variables(signature, scope, 1)
@@ -86,10 +82,10 @@ class _DomainReader(Reader):
             self.fail(signature, f"unknown predicate {name}", 0)
         if len(variables) != (arity := len(self.domain.predicates[name])):
             self.fail(signature, f"{name} has {arity} arguments, not {len(variables)}")
-        head = Atom(name, [v.slot for v in variables], [v.name for v in variables])
+        head = Atom(name, [v.name for v in variables])
         body = self.condition(self.part(node, 2), scope.extended(variables))
         for disjunct in disjuncts(body):
-            self.domain.rules.append(Rule(head, variables, disjunct, scope.counter[0]))
+            self.domain.rules.append(Rule(head, variables, disjunct))
             self.rule_nodes.append(node)
 
     def read_action(self, node: Node) -> None:
@@ -104,16 +100,12 @@ class _DomainReader(Reader):
             if i + 1 == len(node):
                 self.fail(node, f"expected '(' after {keyword}", i)
             fields[keyword] = self.part(node, i + 1)
-        scope = Scope({}, [0])
+        scope = Scope()
         parameters = self.variables(fields.get(":parameters", Node()), scope)
         scope = scope.extended(parameters)
         precondition = self.condition(fields.get(":precondition", Node()), scope)
-        found = list(self.effects(fields.get(":effect", Node()), scope, [], And()))
-        effects = tuple(effect for effect in found if isinstance(effect, Effect))
-        costs = tuple(cost for cost in found if isinstance(cost, Cost))
-        self.domain.actions[name] = Action(
-            name, tuple(parameters), precondition, effects, costs, scope.counter[0]
-        )
+        effects = tuple(self.effects(fields.get(":effect", Node()), scope, [], And()))
+        self.domain.actions[name] = Action(name, tuple(parameters), precondition, effects)
 
     def effects(
         self, node: Node, scope: Scope, variables: list[Variable], condition: And
@@ -160,13 +152,9 @@ class _DomainReader(Reader):
             if not is_number(amount):
                 self.fail(node, "expected a number or a function", 2)
             return float(amount)
-        name = self.word(amount, 0)
-        if name in ("+", "-", "*", "/", "total-cost"):
+        if self.word(amount, 0) in ("+", "-", "*", "/", "total-cost"):
             self.unsupported(amount, "a cost that is neither a number nor a static function")
-        if name not in self.domain.functions:
-            self.fail(amount, f"unknown function {name}", 0)
-        self.check_arity(amount, len(self.domain.functions[name]))
-        return Atom(name, *self.terms(amount, scope))
+        return self.function(amount, scope)
 
     def stratify(self) -> None:
         """Assign the derived predicates to strata (Apt, Blair and Walker 1988)."""

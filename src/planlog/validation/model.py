@@ -34,9 +34,7 @@ class Action:
     name: str
     parameters: tuple[Variable, ...]
     precondition: Condition
-    effects: tuple[Effect, ...]
-    costs: tuple[Cost, ...]
-    slots: int  # number of parameters and quantified variables
+    effects: tuple[Effect | Cost, ...]
 
 
 @dataclass
@@ -77,5 +75,4 @@ class Problem:
     relations: dict[str, Relation]
     values: Mapping[tuple[str, Row], float]  # initial values of functions
     goal: Condition
-    goal_slots: int
     counts_costs: bool  # the metric is (total-cost); otherwise each action costs 1

@@ -40,24 +40,14 @@ def read_plan(text: str, file: str) -> Plan:
         if line.strip():
             cost = None if content else _COST.match(line.strip())
             declared_cost = float(cost.group(1)) if cost else None
-        if not content:
-            continue
-        step = _STEP.fullmatch(content)
-        if step is not None:
+        if step := _STEP.fullmatch(content):
             name, *arguments = step.group(1).lower().split()
             steps.append(Step(name, tuple(arguments)))
-            continue
-        wrong.append(
-            Diagnostic(
-                file=file,
-                line=number,
-                column=line.index(content) + 1,
-                message="expected one step '(action arguments)'",
-                hint=_hint(content),
-                source=line.rstrip("\r"),
-                length=len(content),
-            )
-        )
+        elif content:
+            place = (file, number, line.index(content) + 1)
+            message = "expected one step '(action arguments)'"
+            source = line.rstrip("\r")
+            wrong.append(Diagnostic(*place, message, _hint(content), source, len(content)))
     if wrong:
         raise PlanFileError(wrong)
     return Plan(tuple(steps), declared_cost)
