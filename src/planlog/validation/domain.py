@@ -23,26 +23,23 @@ def read_domain(source: Source) -> Domain:
 class _DomainReader(Reader):
     def __init__(self, source: Source, domain: Domain) -> None:
         super().__init__(source, domain, domain.constants)
-        self.rule_nodes: list[Node] = []  # the node of each of domain.rules
+        self.rules: list[tuple[Rule, Node]] = []
 
     def read(self, root: Node) -> None:
         domain = self.domain
-        domain.name, sections = self.sections(root, "domain")
-        once = dict(sections)
+        known = (":requirements", ":types", ":constants", ":predicates", ":functions")
+        domain.name, sections = self.sections(root, "domain", known, (":derived", ":action"))
+        once = {keyword: nodes[0] for keyword, nodes in sections.items()}
         self.read_types(once.get(":types", Node()))
         domain.constants.update(self.typed_objects(once.get(":constants", Node()), {}))
         self.read_signatures(once.get(":predicates", Node()), domain.predicates)
         self.read_signatures(once.get(":functions", Node()), domain.functions)
         domain.functions.setdefault("total-cost", ())
-        for keyword, node in sections:
-            if keyword == ":derived":
-                self.read_rule(node)
-        known = (":requirements", ":types", ":constants", ":predicates", ":functions", ":derived")
-        for keyword, node in sections:
-            if keyword == ":action":
-                self.read_action(node)
-            elif keyword not in known:
-                self.fail(node, f"unknown section {keyword}", 0)
+        # Rules first, since effects must not change what they derive.
+        for node in sections.get(":derived", ()):
+            self.read_rule(node)
+        for node in sections.get(":action", ()):
+            self.read_action(node)
         self.stratify()
 
     def read_types(self, node: Node) -> None:
@@ -85,8 +82,8 @@ class _DomainReader(Reader):
         head = Atom(name, [v.name for v in variables])
         body = self.condition(self.part(node, 2), scope.extended(variables))
         for disjunct in disjuncts(body):
-            self.domain.rules.append(Rule(head, variables, disjunct))
-            self.rule_nodes.append(node)
+            self.rules.append((Rule(head, variables, disjunct), node))
+        self.domain.derived.add(name)
 
     def read_action(self, node: Node) -> None:
         name = self.word(node, 1)
@@ -158,12 +155,11 @@ class _DomainReader(Reader):
 
     def stratify(self) -> None:
         """Assign the derived predicates to strata (Apt, Blair and Walker 1988)."""
-        rules = self.domain.rules
         level = dict.fromkeys(self.domain.derived, 0)
         changed = True
         while changed:
             changed = False
-            for node, rule in zip(self.rule_nodes, rules, strict=True):
+            for rule, node in self.rules:
                 head = rule.head.predicate
                 for predicate, positive in rule.body.predicates():
                     needed = level.get(predicate, -1) + (not positive)
@@ -175,7 +171,7 @@ class _DomainReader(Reader):
         reads: dict[str, frozenset[str]] = {p: frozenset([p]) for p in self.domain.predicates}
         for number in range(max(level.values(), default=-1) + 1):
             here = frozenset(p for p, n in level.items() if n == number)
-            own = tuple(rule for rule in rules if rule.head.predicate in here)
+            own = tuple(rule for rule, _ in self.rules if rule.head.predicate in here)
             used = {p for rule in own for p, _ in rule.body.predicates()} - here
             below = frozenset().union(*(reads[p] for p in used))
             reads.update(dict.fromkeys(here, below))

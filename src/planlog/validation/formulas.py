@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, count
 from typing import NoReturn
 
 from planlog.validation import conditions
@@ -20,10 +19,10 @@ _UNSUPPORTED_CONDITIONS = {"<", ">", "<=", ">=", "preference", "always", "someti
 
 @dataclass
 class Scope:
-    """The visible variables by their names in the text, and all variables of the whole action."""
+    """The visible variables by their names in the text, and all names of the whole action."""
 
     visible: Mapping[str, str] = field(default_factory=dict)
-    declared: set[str] = field(default_factory=set)
+    declared: list[str] = field(default_factory=list)
 
     def extended(self, variables: Iterable[Variable]) -> Scope:
         own = {conditions.as_written(v.name): v.name for v in variables}
@@ -31,10 +30,9 @@ class Scope:
 
     def new(self, name: str) -> str:
         """Return a name for a variable, numbered if another one has it."""
-        numbered = (f"{name} {i}" for i in count(2))
-        unused = next(n for n in chain([name], numbered) if n not in self.declared)
-        self.declared.add(unused)
-        return unused
+        self.declared.append(name)
+        number = self.declared.count(name)
+        return name if number == 1 else f"{name} {number}"
 
 
 class Reader:
@@ -51,15 +49,20 @@ class Reader:
     def unsupported(self, node: Node, what: str) -> NoReturn:
         self.source.fail(node, f"{what} is not supported", unsupported=True)
 
-    def sections(self, root: Node, kind: str) -> tuple[str, list[tuple[str, Node]]]:
-        """Return the name in `(define (kind name) ...)` and the sections by keyword."""
+    def sections(
+        self, root: Node, kind: str, once: Container[str], repeated: Container[str] = ()
+    ) -> tuple[str, dict[str, list[Node]]]:
+        """Return the name in `(define (kind name) ...)` and the sections by keyword.
+
+        Sections `once` may occur once, `repeated` ones any number of times.
+        """
         if not root or root[0] != "define":
             self.fail(root, "expected 'define'", 0)
         header = root[1] if len(root) > 1 else root
         if not isinstance(header, Node) or len(header) != 2 or header[0] != kind:
             self.fail(root, f"expected '({kind} NAME)'", 1)
         name = self.word(header, 1)
-        found: list[tuple[str, Node]] = []
+        found: dict[str, list[Node]] = {}
         for i in range(2, len(root)):
             section = root[i]
             if not isinstance(section, Node) or not section:
@@ -67,9 +70,11 @@ class Reader:
             keyword = self.word(section, 0)
             if keyword in _UNSUPPORTED_SECTIONS:
                 self.unsupported(section, keyword)
-            if keyword not in (":action", ":derived") and any(keyword == k for k, _ in found):
+            if keyword not in once and keyword not in repeated:
+                self.fail(section, f"unknown section {keyword}", 0)
+            if keyword in found and keyword not in repeated:
                 self.fail(section, f"a second {keyword}", 0)
-            found.append((keyword, section))
+            found.setdefault(keyword, []).append(section)
         return name, found
 
     def word(self, node: Node, child: int) -> str:

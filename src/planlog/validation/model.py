@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from planlog.validation.conditions import Atom, Condition, Query, Rule, Types, Variable
+from planlog.validation.conditions import Atom, Condition, Query, Types, Variable
 from planlog.validation.world import Relation, Row, Stratum
 
 
@@ -47,13 +46,8 @@ class Domain:
     predicates: dict[str, tuple[Types, ...]] = field(default_factory=dict)
     functions: dict[str, tuple[Types, ...]] = field(default_factory=dict)
     actions: dict[str, Action] = field(default_factory=dict)
-    rules: list[Rule] = field(default_factory=list)
+    derived: set[str] = field(default_factory=set)
     strata: list[Stratum] = field(default_factory=list)
-
-    @cached_property
-    def derived(self) -> frozenset[str]:
-        """Derived predicates; used only after all rules are read."""
-        return frozenset(rule.head.predicate for rule in self.rules)
 
     def supertypes(self, name: str) -> frozenset[str]:
         """Return a type and all its super-types."""

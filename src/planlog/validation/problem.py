@@ -18,12 +18,9 @@ def read_problem(source: Source, domain: Domain) -> Problem:
 
 class _ProblemReader(Reader):
     def read(self, root: Node) -> Problem:
-        _, sections = self.sections(root, "problem")
-        once = dict(sections)
         known = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric")
-        for keyword, node in sections:
-            if keyword not in known:
-                self.fail(node, f"unknown section {keyword}", 0)
+        _, sections = self.sections(root, "problem", known)
+        once = {keyword: nodes[0] for keyword, nodes in sections.items()}
         for keyword in (":domain", ":init", ":goal"):
             if keyword not in once:
                 self.fail(root, f"{keyword} is missing")
