@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planlog import domains
-from planlog.domains.sizes import SPLITS, SizeError, linear
+from planlog.domains import SPLITS, SizeError, linear
 from planlog.errors import UnknownNameError
 from planlog.pddl.task import Domain, Task
 from support.profiles import examples
@@ -146,7 +146,7 @@ def test_unknown_domain() -> None:
 
 @given(first=st.integers(0, 50), growth=st.integers(0, 500), count=st.integers(1, 120))
 def test_linear(first: int, growth: int, count: int) -> None:
-    numbers = linear(first, first + growth, count)
+    numbers = linear((first, first + growth), count)
     assert len(numbers) == count
     assert numbers[0] == first
     assert count == 1 or numbers[-1] == first + growth

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from planlog.domains import Size
 from planlog.domains.problem_text import covering_subsets, numbered, problem_text, random_subset
-from planlog.domains.sizes import Size
 
 SIZES = (
     Size("rovers", "number of rovers", 1, 2, (1, 4), (1, 4), (5, 10), (15, 30)),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from planlog.domains import Size
 from planlog.domains.problem_text import covering_subsets, numbered, problem_text, random_subset
-from planlog.domains.sizes import Size
 
 SIZES = (
     Size("satellites", "number of satellites", 1, 5, (3, 10), (3, 10), (15, 40), (50, 99)),
