@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from planlog.errors import Diagnostic, PlanFileError
 
@@ -11,8 +11,7 @@ _STEP = re.compile(r"\(\s*([^\s();]+(?:\s+[^\s();]+)*)\s*\)")
 _COST = re.compile(r";\s*cost\s*=\s*([+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?)\b.*", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A ground action of a plan."""
 
     name: str
@@ -22,16 +21,11 @@ class Step:
         return f"({' '.join((self.name, *self.arguments))})"
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The steps of a plan file."""
+def read_plan(text: str, file: str) -> tuple[list[Step], float | None]:
+    """Return the steps in lower case, and the cost that the last line declares, if it does.
 
-    steps: tuple[Step, ...]
-    declared_cost: float | None  # from the last line; None if the file was cut short
-
-
-def read_plan(text: str, file: str) -> Plan:
-    """Return the steps in lower case. Raises PlanFileError with all lines that are no steps."""
+    Raises PlanFileError with all lines that are no steps.
+    """
     steps: list[Step] = []
     wrong: list[Diagnostic] = []
     declared_cost: float | None = None
@@ -50,7 +44,7 @@ def read_plan(text: str, file: str) -> Plan:
             wrong.append(Diagnostic(*place, message, _hint(content), source, len(content)))
     if wrong:
         raise PlanFileError(wrong)
-    return Plan(tuple(steps), declared_cost)
+    return steps, declared_cost
 
 
 def _hint(content: str) -> str:

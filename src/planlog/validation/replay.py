@@ -57,27 +57,26 @@ class Validator:
         Raises PlanFileError if the text is not a plan.
         """
         domain, problem = self._domain, self._problem
-        plan = read_plan(plan_text, name)
+        steps, declared = read_plan(plan_text, name)
         replay = _Replay(domain, problem)
         warnings = []
         if problem.domain_name != domain.name:
             warnings.append(
                 f"the problem is for domain {problem.domain_name}, but the domain is {domain.name}"
             )
-        if plan.declared_cost is None:
+        if declared is None:
             warnings.append("incomplete plan file: the last line is not '; cost = N (...)'")
 
-        cost, executed, reason = 0.0, 0, ""
-        for step in plan.steps:
+        cost, executed = 0.0, 0
+        failed: Step | None = None
+        for step in steps:
             try:
                 cost += replay.execute(step)
             except _StepError as failure:
-                reason = f"step {executed + 1} {step}: {failure}"
+                failed, reason = step, f"step {executed + 1} {step}: {failure}"
                 break
             executed += 1
-        failed = plan.steps[executed] if reason else None
-        if failed is None:
-            declared = plan.declared_cost
+        else:
             if declared is not None and not math.isclose(declared, cost, abs_tol=1e-6):
                 warnings.append(f"the plan file says cost {declared:g}, but it is {cost:g}")
             reason = "" if prefix else replay.open_goals()
@@ -89,7 +88,7 @@ class Validator:
             action=str(failed) if failed else None,
             reason=reason,
             warnings=tuple(warnings),
-            complete=plan.declared_cost is not None,
+            complete=declared is not None,
         )
 
 
