@@ -1,4 +1,4 @@
-"""What a rule text means: relations, terms, strata; and that printing it loses nothing."""
+"""Rule texts: their relations, terms, strata and types, and programs printed as text."""
 
 from __future__ import annotations
 

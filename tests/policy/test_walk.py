@@ -1,4 +1,4 @@
-"""What a walk promises besides its answers: errors change nothing, evaluation can be stopped."""
+"""Walks: costs, copies, errors that change nothing, and evaluation that can be stopped."""
 
 from __future__ import annotations
 

@@ -316,7 +316,7 @@ class _Parser:
     # Places
 
     def extent(self, start: Token) -> Place:
-        """Return the place from a token to the last one read, or to the end of its first line."""
+        """Return the place from a token to the last one read, or its own if that ends elsewhere."""
         last = self.previous
         if last.place.line != start.place.line:
             return start.place

@@ -14,7 +14,7 @@ _Parsed = TypeVar("_Parsed", _core.Domain, _core.Task)
 def with_warnings(
     parsed: _Parsed | None, found: _Found, content: bytes, file: str
 ) -> tuple[_Parsed, tuple[Diagnostic, ...]]:
-    """Return what the parser read, with its warnings.
+    """Return the core's domain or task with the parser's warnings.
 
     Raises PddlError or UnsupportedError if it failed, so that `parsed` is None.
     """

@@ -175,8 +175,8 @@ class _Pddl(Immutable):
 class Domain(_Pddl):
     """A PDDL domain; `Domain.read` and `Domain.parse` make them.
 
-    `types`, `predicates`, `actions` (schemas) and `constants` describe it; `warnings` holds what
-    the parser noticed. Conditions that are no conjunctions of literals are compiled to auxiliary
+    `types`, `predicates`, `actions` (schemas) and `constants` are its declarations; `warnings` are
+    those of the parser. Conditions that are no conjunctions of literals are compiled to auxiliary
     predicates (`condition_ids`), which `axioms` define.
     """
 
@@ -372,7 +372,7 @@ class Task(_Pddl):
 
     `objects` maps the objects (with the domain's constants) to their types, `goals` holds the
     conjuncts of the goal as PDDL text, `minimises_cost` says whether the metric is `total-cost`,
-    and `warnings` holds what the parser noticed. The core numbers objects in the order of
+    and `warnings` are those of the parser. The core numbers objects in the order of
     `object_names`; `object_ids` is the inverse.
     """
 

@@ -151,7 +151,7 @@ class _DomainReader(Reader):
             return float(amount)
         if self.word(amount, 0) in ("+", "-", "*", "/", "total-cost"):
             self.unsupported(amount, "a cost that is neither a number nor a static function")
-        return self.function(amount, scope)
+        return self.atom(amount, scope, "function")
 
     def stratify(self) -> None:
         """Assign the derived predicates to strata (Apt, Blair and Walker 1988)."""

@@ -169,18 +169,13 @@ class Reader:
             terms.append(name)
         return terms
 
-    def atom(self, node: Node, scope: Scope) -> Atom:
-        predicate = self.word(node, 0)
-        if predicate not in self.domain.predicates:
-            self.fail(node, f"unknown predicate {predicate}", 0)
-        self.check_arity(node, len(self.domain.predicates[predicate]))
-        return Atom(predicate, self.terms(node, scope))
-
-    def function(self, node: Node, scope: Scope) -> Atom:
+    def atom(self, node: Node, scope: Scope, kind: str = "predicate") -> Atom:
+        """Read a predicate (or a function, as `kind` says) with its arguments."""
+        declared = self.domain.predicates if kind == "predicate" else self.domain.functions
         name = self.word(node, 0)
-        if name not in self.domain.functions:
-            self.fail(node, f"unknown function {name}", 0)
-        self.check_arity(node, len(self.domain.functions[name]))
+        if name not in declared:
+            self.fail(node, f"unknown {kind} {name}", 0)
+        self.check_arity(node, len(declared[name]))
         return Atom(name, self.terms(node, scope))
 
     def check_arity(self, node: Node, arity: int) -> None:

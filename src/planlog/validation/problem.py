@@ -91,7 +91,7 @@ class _ProblemReader(Reader):
     def read_value(self, fact: Node, values: dict[tuple[str, Row], float]) -> None:
         """Read an initial value `(= (function objects) number)`."""
         self.check_arity(fact, 2)
-        function = self.function(self.part(fact, 1), Scope())
+        function = self.atom(self.part(fact, 1), Scope(), "function")
         if not is_number(fact[2]):
             self.fail(fact, "expected a number", 2)
         values[function.predicate, function.terms] = float(self.word(fact, 2))
