@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Self
 from weakref import WeakValueDictionary
@@ -146,7 +145,7 @@ class State(Immutable):
         return Atom.of(atom) in self.atoms
 
     def __repr__(self) -> str:
-        shown = [str(atom) for atom in islice(self.atoms, _MOST_SHOWN)]
+        shown = [str(atom) for atom in self.atoms[:_MOST_SHOWN]]
         if len(self) > len(shown):
             shown.append(f"... {len(self) - len(shown)} more")
         return f"State({' '.join(shown)})"
