@@ -17,7 +17,7 @@ import numpy as np
 
 from inputs import Sizes, best, described, generated, setting
 from planlog import domains
-from planlog.datalog import Literal, Relation, Source
+from planlog.datalog.syntax import Literal, Relation, Source
 from planlog.network.model_file import Model
 from planlog.network.scorer import NetworkScorer, weight_shapes
 from planlog.network.settings import PRESETS, NetworkSettings, TemplateSettings

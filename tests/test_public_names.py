@@ -17,14 +17,9 @@ from planlog import domains
 from planlog.checking import Property, Verdict
 from planlog.network.settings import NetworkSettings, TemplateSettings
 from planlog.network.template import build_template
+from support.graph_domain import DOMAIN, PROBLEM
 from support.random_networks import random_weights
 
-DOMAIN = """(define (domain graph)
-  (:predicates (edge ?x ?y) (at ?x) (seen ?x))
-  (:action go :parameters (?x ?y) :precondition (and (at ?x) (edge ?x ?y))
-   :effect (and (not (at ?x)) (at ?y) (seen ?y))))"""
-PROBLEM = """(define (problem p) (:domain graph) (:objects a b c)
-  (:init (at a) (edge a b) (edge b c)) (:goal (and (at c) (not (at a)))))"""
 # The longer of two paths to the goal is never optimal.
 FORK = """(define (problem fork) (:domain graph) (:objects a b c d)
   (:init (at a) (edge a b) (edge b c) (edge a d) (edge d b)) (:goal (at c)))"""

@@ -1,4 +1,4 @@
-"""What a rule text means: relations, terms, strata; and that printing it loses nothing."""
+"""Rule texts: their relations, terms, strata and types, and programs printed as text."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planlog.datalog import (
+from planlog.datalog import Program, parse_program, read_program
+from planlog.datalog.stratify import Dependencies
+from planlog.datalog.syntax import (
     Comparison,
     Constant,
     Literal,
-    Program,
     Relation,
     Rule,
     Source,
     Variable,
     Wildcard,
-    parse_program,
-    read_program,
 )
 from planlog.errors import RuleError, Severity
 from planlog.pddl.task import Domain
@@ -72,12 +71,10 @@ def test_a_policy() -> None:
     assert [rule.line for rule in program.rules] == [2, 3, 5, 6]
     assert program.rules[3].text == "stack(A, B) :- on@ug(A, B), well_placed(B)."
     assert program.rules[3].head == Literal(stack, (A, B))
-    assert (program.rules[3].body[1].line, program.rules[3].body[1].column) == (7, 18)
-    assert [set(stratum) for stratum in program.strata] == [
-        {well_placed},
-        {Relation("unstack", 2, Source.ACTION)},
-        {stack},
-    ]
+    assert program.rules[3].body[1].place == (7, 18, len("well_placed(B)"))
+    first, *others = Dependencies(program.rules).strata
+    assert first == (well_placed,)
+    assert set(others) == {(Relation("unstack", 2, Source.ACTION),), (stack,)}
 
 
 @pytest.mark.parametrize(
@@ -172,7 +169,7 @@ def test_files(tmp_path: Path) -> None:
     program = read_program(path, BLOCKS)
     assert program.file == str(path)
     assert program.rules[0].text == "putdown(A) :- holding(A)."
-    assert program.rules[0].body[0].line == 3
+    assert program.rules[0].body[0].place.line == 3
     with pytest.raises(FileNotFoundError):
         read_program(tmp_path / "nowhere.dl", BLOCKS)
 
@@ -190,7 +187,7 @@ def test_long_chains_are_no_problem() -> None:
     count = 3000
     rules = [f"p{i}(X) :- p{i + 1}(X)." for i in range(count)]
     text = "\n".join(["putdown(X) :- p0(X).", *rules, f"p{count}(X) :- clear(X)."])
-    assert len(parse_program(text, BLOCKS).strata) == count + 2
+    assert len(Dependencies(parse_program(text, BLOCKS).rules).strata) == count + 2
 
 
 # Printing
@@ -300,7 +297,7 @@ def test_strata_are_the_components_in_dependency_order(
         for message in errors(text, BLOCKS):
             check_cycle(message, dependencies)
         return
-    strata = parse_program(text, BLOCKS).strata
+    strata = Dependencies(parse_program(text, BLOCKS).rules).strata
     level = {int(r.name[1:]): i for i, stratum in enumerate(strata) for r in stratum}
     assert sorted(level) == list(range(6))
     for one, two in product(range(6), repeat=2):

@@ -7,7 +7,6 @@ goal (property 1), without seeing a state twice (2), and with an optimal action 
 from __future__ import annotations
 
 import re
-from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,18 +16,17 @@ from hypothesis import strategies as st
 
 from planlog import domains
 from planlog.errors import UnknownNameError
-from planlog.pddl.task import Domain, State
+from planlog.pddl.task import State
 from planlog.policy.execution import Outcome, execute
 from planlog.policy.policy import Policy
 from planlog.validation import validate
 from support.profiles import examples
+from support.shipped_domains import POLICIES as VARIANTS
+from support.shipped_domains import SHIPPED as DOMAINS
+from support.shipped_domains import policy_of
+from support.statespace_reference import goal_distances, predecessors
 
-DOMAINS = {name: Domain.read(domains.path(name) / "domain.pddl") for name in domains.names()}
-POLICIES = {
-    (name, variant): Policy.read(domains.policy_path(name, variant), DOMAINS[name])
-    for name in domains.names()
-    for variant in domains.variants(name)
-}
+POLICIES = {(name, variant): policy_of(name, variant) for name, variant in VARIANTS}
 
 # Names and order as in the IPC 2023 learning track.
 SIGNATURES = {
@@ -173,40 +171,20 @@ def examine(name: str, text: str, variant: str = "policy") -> Failures:
         state: [] if state in goals else [row[a] for a in policy.actions(task, state)]
         for state, row in successors.items()
     }
-    distance = distances({s: list(row.values()) for s, row in successors.items()}, goals)
+    distance = goal_distances({s: list(row.values()) for s, row in successors.items()}, goals)
     live = [state for state in distance if state not in goals]
     return Failures(
         states=len(successors),
-        stuck=len(distance.keys() - distances(chosen, goals).keys()),
+        stuck=len(distance.keys() - goal_distances(chosen, goals).keys()),
         cyclic=len(distance) - len(in_order({s: chosen[s] for s in distance})),
         not_optimal=sum(all(distance.get(t) != distance[s] - 1 for t in chosen[s]) for s in live),
     )
 
 
-def distances(graph: dict[State, list[State]], goals: set[State]) -> dict[State, int]:
-    """The number of steps to the next goal, for all states from which there is a way."""
-    before: dict[State, list[State]] = {state: [] for state in graph}
-    for state, row in graph.items():
-        for successor in row:
-            before[successor].append(state)
-    found = dict.fromkeys(goals, 0)
-    todo = deque(goals)
-    while todo:
-        state = todo.popleft()
-        for predecessor in before[state]:
-            if predecessor not in found:
-                found[predecessor] = found[state] + 1
-                todo.append(predecessor)
-    return found
-
-
 def in_order(graph: dict[State, list[State]]) -> list[State]:
     """The states from which no cycle can be reached."""
     left = {state: len(row) for state, row in graph.items()}
-    before: dict[State, list[State]] = {state: [] for state in graph}
-    for state, row in graph.items():
-        for successor in row:
-            before[successor].append(state)
+    before = predecessors(graph)
     done = [state for state, n in left.items() if n == 0]
     for state in done:
         for predecessor in before[state]:

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 import torch
 
-from planlog.datalog import Literal, Variable
+from planlog.datalog.syntax import Literal, Variable
 from planlog.learning.network import Network
 from planlog.network.settings import Activation, Aggregation, NetworkSettings
 from planlog.network.structure import structure_of

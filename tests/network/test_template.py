@@ -13,7 +13,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from planlog import domains
-from planlog.datalog import Relation, Rule, Source
+from planlog.datalog.syntax import Relation, Rule, Source
 from planlog.errors import RuleError
 from planlog.network.settings import TemplateSettings
 from planlog.network.template import Section, build_template

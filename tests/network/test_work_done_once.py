@@ -1,4 +1,4 @@
-"""Programs are compiled, and templates built, no more often than necessary."""
+"""Programs are parsed, stratified and compiled, and templates built, only once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+import planlog
 from planlog import domains
 from planlog.api.resolve import choose_policy
+from planlog.datalog import program
 from planlog.learning.learn import learn
 from planlog.network import template
 from planlog.network.model_file import Model
@@ -21,7 +23,7 @@ from support.shipped_domains import SHIPPED, generated, policy_of
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Count compilations, templates and the labels of state spaces, wherever they are made."""
+    """Count the stages from a rule file to a template, and the labels of state spaces."""
     counted: Counter[str] = Counter()
 
     def count(module: Any, name: str) -> None:
@@ -33,25 +35,47 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(module, name, wrapped)
 
+    count(program, "resolve")
+    count(program, "check_stratified")
+    count(program, "Dependencies")
+    count(template, "Dependencies")
     count(policy, "compile_program")
     count(template, "_sections")
     count(labels, "derive")
     return counted
 
 
+def assert_each_stage_once(calls: Counter[str]) -> None:
+    # The rules' dependencies are needed to check them, to split off the rules that only networks
+    # read, and for the template.
+    assert 1 <= calls.pop("Dependencies") <= 3
+    stages = ("resolve", "check_stratified", "_sections", "compile_program")
+    assert calls == dict.fromkeys(stages, 1)
+
+
 @pytest.mark.parametrize("name", domains.names())
-def test_loading_a_model_compiles_one_program(name: str, calls: Counter[str]) -> None:
+def test_solving_with_a_model(name: str, calls: Counter[str]) -> None:
     file = domains.model_path(name)
     assert file is not None
     learned = Model.read(file).policy(SHIPPED[name])
-    learned.start(generated(name, 0)).choose()
-    assert calls == {"_sections": 1, "compile_program": 1}
+    task = generated(name, 0)
+    assert planlog.solve(task, learned).solved
+    for _ in range(3):
+        learned.start(task).choose()
+    assert_each_stage_once(calls)
 
 
-def test_choosing_a_shipped_policy_compiles_one_program(calls: Counter[str]) -> None:
+def test_improving_the_plan_of_a_model(calls: Counter[str]) -> None:
+    learned = Model.read(domains.path("ferry") / "model.safetensors").policy(SHIPPED["ferry"])
+    assert list(planlog.improve(generated("ferry", 0), learned, max_expansions=100, threads=1))
+    calls["compile_program"] -= 1  # of the rules, which find the first plan
+    assert_each_stage_once(calls)
+
+
+def test_choosing_a_shipped_policy(calls: Counter[str]) -> None:
     domain = Domain.read(domains.path("ferry") / "domain.pddl")
     choose_policy(domain).policy.start(domain.parse_task(generated_text())).choose()
-    assert calls == {"_sections": 1, "compile_program": 1}
+    assert_each_stage_once(calls)
 
 
 def generated_text() -> str:
@@ -71,4 +95,5 @@ def test_a_training_builds_its_template_and_its_labels_once(calls: Counter[str])
     model = learn(rules, tasks, settings).model
     assert model.training["search_labelled_tasks"]
     # The template, and the policy of all applicable actions that expands a state space.
+    assert calls.pop("Dependencies") == 1
     assert calls == {"_sections": 1, "compile_program": 1 + len(tasks), "derive": 1}

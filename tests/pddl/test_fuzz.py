@@ -1,4 +1,4 @@
-"""Whatever the text is, reading it ends in a domain or a task, or in located errors."""
+"""Any text is read as a domain or task, or gives located errors."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from planlog.errors import PddlError, Severity
 from planlog.pddl.task import Domain
 from support.profiles import examples
+from support.token_changes import change_tokens
 
 pytestmark = pytest.mark.core
 
@@ -54,19 +55,14 @@ def damaged(text: str, rng: random.Random) -> str:
     for _ in range(rng.randint(1, 3)):
         i, j = sorted((rng.randrange(len(tokens)), rng.randrange(len(tokens))))
         change = rng.choice(["delete", "double", "swap", "move", "word", "part", "cut"])
-        if change == "delete":
-            del tokens[i]
-        elif change == "double":
-            tokens.insert(i, tokens[i])
-        elif change == "swap":
-            tokens[i], tokens[j] = tokens[j], tokens[i]
-        elif change == "move":
+        change_tokens(tokens, change, i, j)
+        if change == "move":
             tokens.insert(j, tokens.pop(i))
         elif change == "word":
             tokens[i] = rng.choice(WORDS)
         elif change == "part" and j - i < 30:
             tokens[j:j] = tokens[i:j]
-        elif rng.random() < 0.1:
+        elif change in ("part", "cut") and rng.random() < 0.1:
             del tokens[j:]
         if not tokens:
             return ""

@@ -26,6 +26,7 @@ from planlog.errors import PddlError, Severity
 from planlog.pddl.task import Action, Domain, Task
 from planlog.policy.policy import Policy
 from support.profiles import examples
+from support.token_changes import change_tokens
 
 SAMPLES = sorted((Path(__file__).parents[1] / "support" / "pddl_samples").iterdir())
 
@@ -411,13 +412,8 @@ def damaged(text: str, rng: random.Random) -> str:
     alike = [j for j, token in enumerate(tokens) if kind(token) == kind(tokens[i])]
     j = rng.choice(alike) if rng.random() < 0.7 else rng.randrange(len(tokens))
     change = rng.choice(["delete", "double", "swap", "replace", "replace"])
-    if change == "delete":
-        del tokens[i]
-    elif change == "double":
-        tokens.insert(i, tokens[i])
-    elif change == "swap":
-        tokens[i], tokens[j] = tokens[j], tokens[i]
-    else:
+    change_tokens(tokens, change, i, j)
+    if change == "replace":
         tokens[i] = tokens[j]
     return " ".join(tokens)
 

@@ -18,13 +18,7 @@ from planlog.pddl.plan import Plan
 from planlog.pddl.task import Action, Atom, Domain, State, Task
 from planlog.policy.policy import Policy
 from planlog.statespace.space import expand
-
-DOMAIN = """(define (domain graph)
-  (:predicates (edge ?x ?y) (at ?x) (seen ?x))
-  (:action go :parameters (?x ?y) :precondition (and (at ?x) (edge ?x ?y))
-   :effect (and (not (at ?x)) (at ?y) (seen ?y))))"""
-PROBLEM = """(define (problem p) (:domain graph) (:objects a b c)
-  (:init (at a) (edge a b) (edge b c)) (:goal (and (at c) (not (at a)))))"""
+from support.graph_domain import DOMAIN, PROBLEM
 
 
 @pytest.fixture
@@ -135,6 +129,18 @@ def test_domains_tasks_and_states_can_be_pickled_and_copied(task: Task) -> None:
     assert pickle.loads(pickle.dumps(state)).task is task
 
 
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda v: pickle.loads(pickle.dumps(v))]
+)
+def test_atoms_actions_and_plans_are_values(copied) -> None:  # type: ignore[no-untyped-def]
+    action = Action("go", ("a", "b"))
+    for value in (Atom("at", ("a",)), action, Plan((action,), 1)):
+        assert copied(value) == value
+        assert type(copied(value)) is type(value)
+        with pytest.raises(AttributeError):
+            value.cost = 2  # type: ignore[union-attr,misc]
+
+
 def test_another_process_reads_pickles(task: Task, tmp_path: Path) -> None:
     walk = Policy.applicable(task.domain).start(task)
     for action in ("(go a b)", "(go b c)"):
@@ -172,7 +178,7 @@ def test_a_child_does_not_wait_for_locks_of_threads_that_it_does_not_have() -> N
     for thread in threads:
         thread.start()
     try:
-        for _ in range(40):
+        for _ in range(15):  # without new locks, three of ten children hang
             child = os.fork()
             if child == 0:
                 signal.alarm(20)  # ends a child that hangs
@@ -199,6 +205,11 @@ def test_a_child_does_not_wait_for_locks_of_threads_that_it_does_not_have() -> N
 def test_plans_are_read_as_they_were_written(plan: Plan, tmp_path: Path) -> None:
     plan.write(tmp_path / "plan")
     assert Plan.read(tmp_path / "plan") == plan
+
+
+def test_the_repr_of_a_plan_is_short() -> None:
+    actions = (Action("go", ("a", "b")),) * 1000
+    assert repr(Plan(actions, 2500.5, unit_cost=False)) == "Plan(1000 actions, cost 2500.5)"
 
 
 def test_a_plan_without_a_stated_cost_costs_one_for_each_action() -> None:

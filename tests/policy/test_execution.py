@@ -1,4 +1,4 @@
-"""Execution on graphs: the states are nodes, so that what is reachable is easy to know."""
+"""Execution on graphs, whose nodes are the states, so that reachability is easy to see."""
 
 from __future__ import annotations
 

@@ -98,8 +98,11 @@ def test_a_pickled_policy_derives_the_same_actions(name: str, variant: str) -> N
 @pytest.mark.parametrize("temperature", [None, 0.5])
 def test_a_pickled_learned_policy_has_the_same_scores(temperature: float | None) -> None:
     task = generated("satellite", 0)
-    model = pickle.loads(pickle.dumps(shipped_model("satellite")))
-    policy = model.policy(task.domain, temperature=temperature)
+    shipped = shipped_model("satellite")
+    policy = shipped.policy(task.domain, temperature=temperature)
+    for model in (copy.copy(shipped), copy.deepcopy(shipped), pickle.loads(pickle.dumps(shipped))):
+        scores = model.policy(task.domain).start(task).scores()
+        assert scores == policy.start(task).scores()
     again = pickle.loads(pickle.dumps(policy))
     assert again.start(task).scores() == policy.start(task).scores()
     assert again.scorer.temperature == temperature

@@ -1,10 +1,12 @@
-"""What a walk promises besides its answers: errors change nothing, evaluation can be stopped."""
+"""Walks: costs, copies, errors that change nothing, and evaluation that can be stopped."""
 
 from __future__ import annotations
 
+import copy
 import signal
 import threading
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from planlog.errors import InapplicableError, MissingValueError, RuleError, UnknownNameError
 from planlog.pddl.task import Action, Atom, Domain
 from planlog.policy.policy import Policy
+from planlog.policy.walk import Walk
 
 pytestmark = pytest.mark.core
 
@@ -60,6 +63,18 @@ def test_an_action_that_cannot_be_applied_changes_nothing(
     assert (walk.state, walk.actions(), walk.cost, walk.fingerprint) == before
     walk.apply(Action("drive", ("a", "b")))
     assert walk.steps == 1
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, Walk.copy])
+def test_a_copy_goes_its_own_way(copied: Callable[[Walk], Walk]) -> None:
+    walk = Policy.applicable(ROADS).start(TRIP)
+    walk.apply("(drive a b)")
+    twin = copied(walk)
+    twin.apply("(drive b c)")
+    assert (walk.steps, twin.steps) == (1, 2)
+    assert "(at b)" in walk.state
+    twin.undo()
+    assert twin.state == walk.state
 
 
 def test_nothing_to_undo() -> None:

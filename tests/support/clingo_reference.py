@@ -11,18 +11,8 @@ from dataclasses import dataclass
 
 import clingo
 
-from planlog.datalog import (
-    Comparison,
-    Constant,
-    Literal,
-    Program,
-    Relation,
-    Rule,
-    Source,
-    Term,
-    Variable,
-    Wildcard,
-)
+from planlog.datalog import Program, syntax
+from planlog.datalog.syntax import Literal, Relation, Rule, Source, Term
 from planlog.pddl.task import State, Task
 from planlog.policy.derivations import Derivations
 from planlog.policy.policy import Policy
@@ -165,7 +155,7 @@ def rules_text(program: Program, domain: DomainText) -> str:
             for part in (rule.head, *rule.body)
             if not (isinstance(part, Literal) and part.negated)
             for term in part.terms
-            if isinstance(term, Variable)
+            if isinstance(term, syntax.Variable)
         )
         lines.append(f"{_body_part(rule.head)} :- {body}.")
         substitution = f"{_tuple(map(_term, rule.head.terms))}, {_tuple(variables)}"
@@ -212,8 +202,8 @@ def _conditions(rule: Rule, domain: DomainText) -> Iterator[str]:
         yield ("not " if negated else "") + _applied(_symbol(Source.STATE, name), values)
 
 
-def _body_part(part: Literal | Comparison) -> str:
-    if isinstance(part, Comparison):
+def _body_part(part: Literal | syntax.Comparison) -> str:
+    if isinstance(part, syntax.Comparison):
         return f"{_term(part.left)} {'=' if part.equal else '!='} {_term(part.right)}"
     name = _symbol(part.relation.source, part.relation.name)
     return ("not " if part.negated else "") + _applied(name, map(_term, part.terms))
@@ -223,11 +213,11 @@ def _term(term: Term) -> str:
     """A wildcard of a positive literal is a variable of the rule, and is named as one: clingo's
     own `_` would not count as a part of the substitution."""
     match term:
-        case Variable(name):
+        case syntax.Variable(name):
             return f"V{name}".replace("-", "__")
-        case Constant(name):
+        case syntax.Constant(name):
             return _quoted(name)
-        case Wildcard():
+        case syntax.Wildcard():
             return "_"
 
 

@@ -6,15 +6,40 @@ Nothing here is shared with the core, and nothing is done for speed.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from planlog.pddl.task import Action
 from planlog.statespace.space import StateSpace
 from support.pddl_by_the_book import Atoms, Book
 
+Node = TypeVar("Node", bound=Hashable)
 Choice = Callable[[Atoms, list[Action]], list[Action]]  # some of the applicable actions of a state
+
+
+def predecessors(graph: Mapping[Node, Iterable[Node]]) -> dict[Node, list[Node]]:
+    """Turn the arcs of a graph round."""
+    found: dict[Node, list[Node]] = {node: [] for node in graph}
+    for node, successors in graph.items():
+        for successor in successors:
+            found.setdefault(successor, []).append(node)
+    return found
+
+
+def goal_distances(graph: Mapping[Node, Iterable[Node]], goals: Iterable[Node]) -> dict[Node, int]:
+    """Return the number of steps to the next goal, of all nodes from which one can be reached."""
+    before = predecessors(graph)
+    distances = dict.fromkeys(goals, 0)
+    queue = deque(distances)
+    while queue:
+        node = queue.popleft()
+        for predecessor in before[node]:
+            if predecessor not in distances:
+                distances[predecessor] = distances[node] + 1
+                queue.append(predecessor)
+    return distances
 
 
 @dataclass(frozen=True)
@@ -32,19 +57,8 @@ class Reference:
     @cached_property
     def goal_distances(self) -> dict[Atoms, int]:
         """Of the states from which a goal state can be reached in the explored part."""
-        predecessors: dict[Atoms, set[Atoms]] = {state: set() for state in self.depths}
-        for state, found in self.transitions.items():
-            for successor in found.values():
-                predecessors[successor].add(state)
-        distances = {state: 0 for state, reached in self.goal.items() if reached}
-        queue = deque(distances)
-        while queue:
-            state = queue.popleft()
-            for predecessor in predecessors[state]:
-                if predecessor not in distances:
-                    distances[predecessor] = distances[state] + 1
-                    queue.append(predecessor)
-        return distances
+        graph = {state: list(found.values()) for state, found in self.transitions.items()}
+        return goal_distances(graph, (state for state, reached in self.goal.items() if reached))
 
     def optimal(self, state: Atoms) -> set[Action]:
         """The actions that lead one step nearer to the goal."""

@@ -6,18 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planlog import _core
-from planlog.datalog import (
-    Comparison,
-    Constant,
-    Literal,
-    Program,
-    Relation,
-    Rule,
-    Source,
-    Variable,
-    Wildcard,
-)
+from planlog.datalog import syntax
 from planlog.datalog.preconditions import applicability_rules, expand_preconditions
+from planlog.datalog.program import Program
+from planlog.datalog.syntax import Literal, Relation, Rule, Source, Term
 from planlog.pddl.task import Domain
 
 _Terms = list[int]  # a variable as its number, a constant as -1 minus its number
@@ -59,14 +51,11 @@ class _Lowering:
         body: list[tuple[int, bool, _Terms]] = []
         comparisons: list[tuple[int, int, bool]] = []
         for part in rule.body:
-            if isinstance(part, Comparison):
-                left, right = (self._term(t, variables) for t in (part.left, part.right))
+            if isinstance(part, syntax.Comparison):
+                left, right = (self._term(term, variables) for term in part.terms)
                 comparisons.append((left, right, part.equal))
-            elif any(isinstance(term, Wildcard) for term in part.terms):
-                body.append((*self._projection(part), self._terms(part, variables)))
             else:
-                number = self._relation(part.relation)
-                body.append((number, part.negated, self._terms(part, variables)))
+                body.append((self._read(part), part.negated, self._terms(part, variables)))
         number = self._relation(rule.head.relation)
         return self.core.add_rule(number, head, body, comparisons, len(variables))
 
@@ -82,14 +71,14 @@ class _Lowering:
             return self.core.action(self.domain.action_ids[relation.name])
         if relation.source is Source.TYPE:
             return self.core.type([self.domain.type_ids[name] for name in relation.name.split("|")])
-        ids = self.domain.predicate_ids
-        predicate = ids.get(relation.name, self.domain.condition_ids.get(relation.name))
-        assert predicate is not None
+        predicate = self.domain.predicate_id(relation.name)
         return self.core.status(predicate, _core.Source[relation.source.name])
 
-    def _projection(self, literal: Literal) -> tuple[int, bool]:
-        """Return a relation with the columns that are no wildcards: `not p(X, _)` reads `p/1`."""
-        kept = tuple(i for i, t in enumerate(literal.terms) if not isinstance(t, Wildcard))
+    def _read(self, literal: Literal) -> int:
+        """Return the relation of a literal, without its wildcards: `not p(X, _)` reads `p/1`."""
+        kept = tuple(i for i, t in enumerate(literal.terms) if not isinstance(t, syntax.Wildcard))
+        if len(kept) == literal.relation.arity:
+            return self._relation(literal.relation)
         key = (literal.relation, kept)
         if key not in self._projections:
             whole = self._relation(literal.relation)
@@ -98,13 +87,13 @@ class _Lowering:
             body = [(whole, False, columns)]
             self.core.add_rule(number, list(kept), body, [], len(columns))
             self._projections[key] = number
-        return self._projections[key], literal.negated
+        return self._projections[key]
 
     def _terms(self, literal: Literal, variables: dict[str, int]) -> _Terms:
-        return [self._term(t, variables) for t in literal.terms if not isinstance(t, Wildcard)]
+        named = (term for term in literal.terms if not isinstance(term, syntax.Wildcard))
+        return [self._term(term, variables) for term in named]
 
-    def _term(self, term: object, variables: dict[str, int]) -> int:
-        if isinstance(term, Variable):
+    def _term(self, term: Term, variables: dict[str, int]) -> int:
+        if isinstance(term, syntax.Variable):
             return variables.setdefault(term.name, len(variables))
-        assert isinstance(term, Constant)
         return -1 - self.core.constant(term.name)

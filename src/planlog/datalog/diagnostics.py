@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Protocol
+from typing import NamedTuple
 
 from planlog.errors import Diagnostic, RuleError, Severity
 
 
-class Located(Protocol):
-    """A part of the rule file with its position: a token, term, literal or comparison."""
+class Place(NamedTuple):
+    """A part of a line of the rule file; lines and columns count from 1."""
 
-    @property
-    def line(self) -> int:
-        """Line number, from 1."""
+    line: int
+    column: int
+    length: int  # number of characters to underline
 
-    @property
-    def column(self) -> int:
-        """Column number, from 1."""
 
-    @property
-    def length(self) -> int:
-        """Number of characters to underline."""
+NOWHERE = Place(0, 0, 1)  # the place of generated rules
 
 
 class Diagnostics:
@@ -34,21 +29,13 @@ class Diagnostics:
         self._diagnostics: list[Diagnostic] = []
         self._reported: set[tuple[int, str, str]] = set()
 
-    def error(self, place: Located, message: str, hint: str = "") -> None:
-        """Add an error that points at the place; the hint says how to fix it."""
-        self._add(Severity.ERROR, place.line, place.column, place.length, message, hint)
+    def error(self, place: Place, message: str, hint: str = "") -> None:
+        """Add an error; the hint says how to fix it."""
+        self._add(Severity.ERROR, place, message, hint)
 
-    def error_after(self, place: Located, message: str, hint: str = "") -> None:
-        """Add an error that points just behind the place, where something is missing."""
-        self._add(Severity.ERROR, place.line, place.column + place.length, 1, message, hint)
-
-    def warning(self, place: Located, message: str, hint: str = "") -> None:
-        """Add a warning that points at the place."""
-        self._add(Severity.WARNING, place.line, place.column, place.length, message, hint)
-
-    def warning_for_file(self, message: str, hint: str = "") -> None:
-        """Add a warning that points at the start of the file."""
-        self._add(Severity.WARNING, 1, 1, 1, message, hint)
+    def warning(self, place: Place, message: str, hint: str = "") -> None:
+        """Add a warning; the hint says how to avoid it."""
+        self._add(Severity.WARNING, place, message, hint)
 
     def raise_errors(self) -> None:
         """Raise RuleError if there are errors.
@@ -68,9 +55,8 @@ class Diagnostics:
         chosen = [d for d in self._diagnostics if d.severity is severity]
         return tuple(sorted(chosen, key=lambda d: (d.line, d.column)))
 
-    def _add(
-        self, severity: Severity, line: int, column: int, length: int, message: str, hint: str
-    ) -> None:
+    def _add(self, severity: Severity, place: Place, message: str, hint: str) -> None:
+        line, column, length = place
         if (line, message, hint) in self._reported:
             return  # the same mistake again in the same line
         self._reported.add((line, message, hint))

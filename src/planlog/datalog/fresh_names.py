@@ -33,5 +33,4 @@ def fresh_variables(count: int) -> tuple[Variable, ...]:
 
 def variables_of(rule: Rule) -> tuple[Variable, ...]:
     """Return the variables of a rule in the order of their first occurrence."""
-    terms = (term for part in (rule.head, *rule.body) for term in part.terms)
-    return tuple(dict.fromkeys(term for term in terms if isinstance(term, Variable)))
+    return tuple(dict.fromkeys(term for term in rule.terms if isinstance(term, Variable)))

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from planlog.datalog.diagnostics import Diagnostics
+from planlog.datalog.diagnostics import Diagnostics, Place
 
 
 class Kind(Enum):
@@ -37,9 +37,7 @@ class Token:
 
     kind: Kind
     text: str  # names in lower case, since PDDL names are case-insensitive
-    line: int
-    column: int
-    length: int
+    place: Place
     start: int  # offset in the text
 
     def __str__(self) -> str:
@@ -128,8 +126,8 @@ def tokenize(text: str, diagnostics: Diagnostics) -> list[Token]:
     line, line_start = 1, 0
     for match in _TOKEN.finditer(text):
         found, start = match.group(), match.start()
-        place = Token(Kind.END, found, line, start - line_start + 1, len(found), start)
-        token = _token(match.lastgroup or "", place, diagnostics)
+        place = Place(line, start - line_start + 1, len(found))
+        token = _token(match.lastgroup or "", Token(Kind.END, found, place, start), diagnostics)
         if token is not None:
             tokens.append(token)
         if "\n" in found:
@@ -139,7 +137,7 @@ def tokenize(text: str, diagnostics: Diagnostics) -> list[Token]:
     end = len(text.rstrip())
     line = text.count("\n", 0, end) + 1
     column = end - text.rfind("\n", 0, end)
-    tokens.append(Token(Kind.END, "", line, column, 1, end))
+    tokens.append(Token(Kind.END, "", Place(line, column, 1), end))
     return tokens
 
 
@@ -155,26 +153,26 @@ def _token(group: str, found: Token, diagnostics: Diagnostics) -> Token | None:
             return replace(found, kind=_PUNCTUATION[text])
         case "foreign" | "foreign_too":
             kind, remedy = _FOREIGN[text]
-            diagnostics.error(found, f"'{text}' is not part of the rule language", remedy)
+            diagnostics.error(found.place, f"'{text}' is not part of the rule language", remedy)
             return replace(found, kind=kind)
         case "comment":
             indent = len(text) - len(text.lstrip())
-            place = replace(found, column=found.column + indent, length=1)
+            place = Place(found.place.line, found.place.column + indent, 1)
             diagnostics.error(place, "this is not a comment", "a comment starts with '%'")
             return None
         case "question":
             name = text[1:2].upper() + text[2:]
             hint = f"write '{name}'" if name else ""
-            diagnostics.error(found, "a variable starts with a capital, not with '?'", hint)
+            diagnostics.error(found.place, "a variable starts with a capital, not with '?'", hint)
             return replace(found, kind=Kind.VARIABLE, text=name or "X")
         case "quoted":
             closed = len(text) > 1 and text[-1] == text[0]
             message = "names are not quoted" if closed else "this quote is never closed"
-            diagnostics.error(found, message, "write the name alone, as in PDDL")
+            diagnostics.error(found.place, message, "write the name alone, as in PDDL")
             return replace(found, kind=Kind.NAME, text=text.strip(text[0]).lower())
         case _:
             shown = f"'{text[0]}'" if text[0].isprintable() else f"U+{ord(text[0]):04X}"
-            diagnostics.error(found, f"unknown character {shown}", "delete it")
+            diagnostics.error(found.place, f"unknown character {shown}", "delete it")
             return None
 
 
@@ -182,7 +180,7 @@ def _word(found: Token, diagnostics: Diagnostics) -> Token:
     text = found.text
     if not text.isascii():
         hint = "names consist of the letters a to z, digits, '-' and '_', as in PDDL"
-        diagnostics.error(found, f"'{text}' is not a name", hint)
+        diagnostics.error(found.place, f"'{text}' is not a name", hint)
     if text == "_":
         return replace(found, kind=Kind.WILDCARD)
     if text.lower() == "not":

@@ -16,8 +16,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from planlog.datalog.diagnostics import Diagnostics, Located
+from planlog.datalog.diagnostics import Diagnostics, Place
 from planlog.datalog.lexer import Kind, Token, tokenize
+from planlog.datalog.syntax import Comparison, Constant, Term, Variable, Wildcard
 
 
 @dataclass(frozen=True)
@@ -26,23 +27,9 @@ class ParsedAtom:
 
     name: Token
     status: Token | None
-    terms: tuple[Token, ...]
+    terms: tuple[Term, ...]
     negated: bool
-    line: int
-    column: int
-    length: int
-
-
-@dataclass(frozen=True)
-class ParsedComparison:
-    """A comparison `left = right`, or `left != right` if not `equal`."""
-
-    left: Token
-    right: Token
-    equal: bool
-    line: int
-    column: int
-    length: int
+    place: Place
 
 
 @dataclass(frozen=True)
@@ -50,7 +37,7 @@ class ParsedRule:
     """A rule or fact, with its source text on one line."""
 
     head: ParsedAtom
-    body: tuple[ParsedAtom | ParsedComparison, ...]
+    body: tuple[ParsedAtom | Comparison, ...]
     text: str
 
 
@@ -113,8 +100,8 @@ class _Parser:
         self.take()
         return True
 
-    def fail(self, place: Located, message: str, hint: str = "") -> NoReturn:
-        self.diagnostics.error(place, message, hint)
+    def fail(self, token: Token, message: str, hint: str = "") -> NoReturn:
+        self.diagnostics.error(token.place, message, hint)
         raise _ResumeError
 
     # Rules
@@ -142,7 +129,7 @@ class _Parser:
     def rule(self) -> ParsedRule:
         start = self.next
         head = self.head()
-        body: list[ParsedAtom | ParsedComparison] = []
+        body: list[ParsedAtom | Comparison] = []
         if self.accept(Kind.IF):
             body.append(self.part("the body is empty", "a fact is written without ':-'"))
             while not self.body_ends(body):
@@ -182,7 +169,7 @@ class _Parser:
             self.fail(token, "a rule has one head only", "write one rule for each head")
         self.unexpected("':-' or '.'", head, "write ':-' between the head and the body")
 
-    def body_ends(self, body: list[ParsedAtom | ParsedComparison]) -> bool:
+    def body_ends(self, body: list[ParsedAtom | Comparison]) -> bool:
         """Read the `.` or `,` after a literal. Return whether the body ends."""
         token = self.next
         if self.accept(Kind.DOT):
@@ -198,23 +185,24 @@ class _Parser:
         self.unexpected("',' or '.'", body[-1], hint)
 
     def missing_dot(self) -> None:
+        line, column, length = self.previous.place
         message = "expected '.' at the end of the rule"
-        self.diagnostics.error_after(self.previous, message, "add '.'")
+        self.diagnostics.error(Place(line, column + length, 1), message, "add '.'")
 
-    def second_arrow(self, last: ParsedAtom | ParsedComparison) -> NoReturn:
+    def second_arrow(self, last: ParsedAtom | Comparison) -> NoReturn:
         """Report `p :- q, r :- s.`; most likely the comma before r should be a dot."""
         message = "a second ':-' in one rule"
         position = self.position
-        while (self.tokens[position].line, self.tokens[position].column) > (last.line, last.column):
+        while self.tokens[position].place[:2] > last.place[:2]:
             position -= 1
-        starts_line = self.tokens[position - 1].line < last.line
+        starts_line = self.tokens[position - 1].place.line < last.place.line
         if not isinstance(last, ParsedAtom) or last.negated or not starts_line:
             self.fail(self.next, message, "end each rule with '.'")
         hint = f"end the rule before '{last.name.text}' with '.'"
-        self.diagnostics.error(self.next, message, hint)
+        self.diagnostics.error(self.next.place, message, hint)
         raise _ResumeError(position)
 
-    def unexpected(self, expected: str, last: ParsedAtom | ParsedComparison, hint: str) -> NoReturn:
+    def unexpected(self, expected: str, last: ParsedAtom | Comparison, hint: str) -> NoReturn:
         token = self.next
         if token.kind is Kind.CLOSE:
             self.fail(token, "this ')' closes nothing", "delete it, or add its '('")
@@ -227,7 +215,7 @@ class _Parser:
 
         It starts with a name at the start of a line, or with an atom and `:-`.
         """
-        if self.next.kind is not Kind.NAME or self.next.column == 1:
+        if self.next.kind is not Kind.NAME or self.next.place.column == 1:
             return self.next.kind is Kind.NAME
         position = self.position + 1
         inside = False
@@ -245,7 +233,7 @@ class _Parser:
 
     # Parts of bodies
 
-    def part(self, missing: str, hint: str) -> ParsedAtom | ParsedComparison:
+    def part(self, missing: str, hint: str) -> ParsedAtom | Comparison:
         """Read a literal or comparison; `missing` is the message if there is none."""
         token = self.next
         if token.kind in (Kind.DOT, Kind.END):
@@ -262,15 +250,15 @@ class _Parser:
             self.fail(first, f"expected a literal, found {first}", _LITERAL)
         return self.atom(token, negated)
 
-    def comparison(self, start: Token, negated: bool) -> ParsedComparison:
-        left = self.take()
+    def comparison(self, start: Token, negated: bool) -> Comparison:
+        left = _term(self.take())
         operator = self.take()
         right = self.term()
         if negated:
             other = "!=" if operator.kind is Kind.EQUAL else "="
-            hint = f"write '{left.text} {other} {right.text}'"
+            hint = f"write '{left} {other} {right}'"
             self.fail(start, "a comparison cannot be negated", hint)
-        return ParsedComparison(left, right, operator.kind is Kind.EQUAL, **self.extent(start))
+        return Comparison(left, right, operator.kind is Kind.EQUAL, self.extent(start))
 
     def atom(self, start: Token, negated: bool) -> ParsedAtom:
         name = self.take()
@@ -284,7 +272,7 @@ class _Parser:
                 self.fail(status, f"expected a goal status after '@', found {status}", hint)
             status = replace(self.take(), text=status.text.lower())
         terms = self.terms() if self.next.kind is Kind.OPEN else ()
-        return ParsedAtom(name, status, terms, negated, **self.extent(start))
+        return ParsedAtom(name, status, terms, negated, self.extent(start))
 
     def lower_case(self, token: Token) -> Token:
         """Report `On(A, B)`, and read it as `on(A, B)`."""
@@ -292,10 +280,10 @@ class _Parser:
             self.fail(token, f"expected a literal, found {token}", _LITERAL)
         name = token.text.strip("_").lower() or "p"
         message = f"'{token.text}' is written like a variable"
-        self.diagnostics.error(token, message, f"names start with a small letter: '{name}'")
+        self.diagnostics.error(token.place, message, f"names start with a small letter: '{name}'")
         return replace(token, kind=Kind.NAME, text=name)
 
-    def terms(self) -> tuple[Token, ...]:
+    def terms(self) -> tuple[Term, ...]:
         opening = self.take()
         if self.accept(Kind.CLOSE):
             return ()
@@ -309,7 +297,7 @@ class _Parser:
             terms.append(self.term(opening))
         return tuple(terms)
 
-    def term(self, opening: Token | None = None) -> Token:
+    def term(self, opening: Token | None = None) -> Term:
         token = self.next
         if token.kind not in _TERMS:
             if opening and token.kind in (Kind.DOT, Kind.END, Kind.IF):
@@ -319,7 +307,7 @@ class _Parser:
         if token.kind is Kind.NAME and self.after_next() is Kind.OPEN:
             hint = f"terms are not nested; is a ')' missing before '{token.text}'?"
             self.fail(token, f"'{token.text}(' cannot stand here", hint)
-        return self.take()
+        return _term(self.take())
 
     def never_closed(self, opening: Token) -> NoReturn:
         hint = f"expected ',' or ')' before {self.next}"
@@ -327,15 +315,26 @@ class _Parser:
 
     # Places
 
-    def extent(self, start: Token) -> dict[str, int]:
-        """Return line, column and length of the text from a token to the last one read."""
-        end = self.previous.start + self.previous.length
-        length = end - start.start if self.previous.line == start.line else start.length
-        return {"line": start.line, "column": start.column, "length": length}
+    def extent(self, start: Token) -> Place:
+        """Return the place from a token to the last one read, or its own if that ends elsewhere."""
+        last = self.previous
+        if last.place.line != start.place.line:
+            return start.place
+        return start.place._replace(length=last.start + last.place.length - start.start)
 
     def one_line(self, first: Token, last: Token) -> str:
-        text = self.text[first.start : last.start + last.length]
+        text = self.text[first.start : last.start + last.place.length]
         return " ".join(re.sub(r"%[^\n]*", "", text).split())
+
+
+def _term(token: Token) -> Term:
+    match token.kind:
+        case Kind.VARIABLE:
+            return Variable(token.text, token.place)
+        case Kind.WILDCARD:
+            return Wildcard(place=token.place)
+        case _:
+            return Constant(token.text, token.place)
 
 
 def _head_hint(token: Token) -> str:

@@ -12,17 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from planlog.datalog import syntax
 from planlog.datalog.fresh_names import Names, fresh_variables
-from planlog.datalog.syntax import (
-    Comparison,
-    Constant,
-    Literal,
-    Relation,
-    Rule,
-    Source,
-    Term,
-    Variable,
-)
+from planlog.datalog.syntax import Comparison, Literal, Relation, Rule, Source, Term, Variable
 
 if TYPE_CHECKING:
     from planlog.pddl.schema import ActionSchema, Axiom, SchemaLiteral
@@ -41,8 +33,7 @@ def expand_preconditions(rule: Rule, domain: Domain) -> Rule:
     """Return a rule for an action with the action's precondition in its body; others as is."""
     if not rule.is_policy_rule:
         return rule
-    action = domain.actions[domain.action_ids[rule.head.relation.name]]
-    return with_precondition(rule, action, domain)
+    return with_precondition(rule, domain.action(rule.head.relation.name), domain)
 
 
 def with_precondition(rule: Rule, action: ActionSchema, domain: Domain) -> Rule:
@@ -73,7 +64,7 @@ def _bound(
     """Return a condition's literals and comparisons, with terms in place of its variables."""
     literals, comparisons = [], []
     for part in condition:
-        values = tuple(Constant(t) if isinstance(t, str) else terms[t] for t in part.terms)
+        values = tuple(syntax.Constant(t) if isinstance(t, str) else terms[t] for t in part.terms)
         if part.predicate == "=":
             left, right = values
             comparisons.append(Comparison(left, right, equal=not part.negated))
@@ -179,5 +170,5 @@ def _axiom_rule(head: Relation, axiom: Axiom, domain: Domain) -> Rule:
     literals, comparisons = _bound(axiom.body, variables)
     types = {v: parameter.types for v, parameter in zip(variables, axiom.variables, strict=True)}
     literals += _missing_types(literals, types, domain)
-    terms = tuple(Constant(t) if isinstance(t, str) else variables[t] for t in axiom.terms)
+    terms = tuple(syntax.Constant(t) if isinstance(t, str) else variables[t] for t in axiom.terms)
     return Rule(Literal(head, terms), (*literals, *comparisons))

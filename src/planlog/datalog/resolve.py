@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING
 
+from planlog.datalog import syntax
 from planlog.datalog.diagnostics import Diagnostics, enumeration, nearest
-from planlog.datalog.lexer import Kind, Token
-from planlog.datalog.parser import ParsedAtom, ParsedComparison, ParsedFile, ParsedRule
-from planlog.datalog.syntax import (
-    NETWORK_MARK,
-    STATUSES,
-    Comparison,
-    Constant,
-    Literal,
-    Relation,
-    Rule,
-    Source,
-    Term,
-    Variable,
-    Wildcard,
-)
+from planlog.datalog.lexer import Token
+from planlog.datalog.parser import ParsedAtom, ParsedFile, ParsedRule
+from planlog.datalog.syntax import NETWORK_MARK, STATUSES, Literal, Relation, Rule, Source, Term
 
 if TYPE_CHECKING:
-    from planlog.pddl.schema import ActionSchema, Predicate
     from planlog.pddl.task import Domain
 
 _STATUS_HELP = (
@@ -48,71 +38,86 @@ def _is_marked(atom: ParsedAtom) -> bool:
 class _Resolver:
     def __init__(self, parsed: ParsedFile, domain: Domain, diagnostics: Diagnostics) -> None:
         self.diagnostics = diagnostics
-        self.domain = domain
         self.skipped = parsed.skipped_names
         self.predicates = {predicate.name: predicate for predicate in domain.predicates}
-        self.types = {"object", *(declared.name for declared in domain.types)}
+        self.types = domain.type_ids
         self.actions = {action.name: action for action in domain.actions}
-        # The first head of each derived predicate, which fixes its arity.
-        self.derived: dict[str, ParsedAtom] = {}
+        # The relations that rules can define. The first head of a name fixes its arity.
+        self.defined = {a.name: Relation(a.name, a.arity, Source.ACTION) for a in domain.actions}
+        self.first_heads: dict[str, ParsedAtom] = {}
         for rule in parsed.rules:
             name = rule.head.name.text
-            if not (name in self.predicates or name in self.types or name in self.actions):
-                self.derived.setdefault(name, rule.head)
+            if not (name in self.predicates or name in self.types or name in self.defined):
+                self.first_heads[name] = rule.head
+                self.defined[name] = Relation(name, len(rule.head.terms), Source.DERIVED)
 
     def rule(self, parsed: ParsedRule) -> Rule | None:
-        terms = _Terms(parsed, self.diagnostics)
-        head = self.head(parsed.head, terms)
-        body = [
-            self.literal(part, terms) if isinstance(part, ParsedAtom) else terms.comparison(part)
-            for part in parsed.body
-        ]
+        parts = (parsed.head, *parsed.body)
+        taken = {term.name for part in parts for term in part.terms}
+        fresh = (name for i in count(1) if (name := f"_{i}") not in taken)
+        head = self.head(parsed.head)
+        body = [self.part(part, fresh) for part in parsed.body]
         known = tuple(part for part in body if part is not None)
-        if head is None or len(known) < len(body) or terms.failed:
+        if head is None or len(known) < len(body):
             return None
-        place = parsed.head.line, parsed.head.column
-        return Rule(head, known, *place, parsed.text, _is_marked(parsed.head))
+        return Rule(head, known, parsed.text, _is_marked(parsed.head))
 
-    # Atoms
-
-    def head(self, atom: ParsedAtom, terms: _Terms) -> Literal | None:
+    def head(self, atom: ParsedAtom) -> Literal | None:
         name = atom.name.text
-        literal_terms = terms.of_head(atom, name in self.actions)
+        hint = "write a variable and bind it in the body"
         if name in self.actions:
-            relation = Relation(name, self.actions[name].arity, Source.ACTION)
-        elif name in self.predicates or name in self.types:
+            hint = "write a variable; the action's precondition binds it"
+        are_named = self.check_named(atom.terms, "a head", hint)
+        if name not in self.defined:
             kind = "predicate" if name in self.predicates else "type"
             self.diagnostics.error(
-                atom.name,
+                atom.name.place,
                 f"{name} is a {kind} of the domain, so rules cannot define it",
                 "choose another name: a head is an action of the domain or a new predicate",
             )
             return None
-        else:
-            relation = Relation(name, len(self.derived[name].terms), Source.DERIVED)
         if atom.status and (name in self.actions or not _is_marked(atom)):
             self.no_mark(atom, atom.status)
             return None
-        return self.checked(atom, relation, literal_terms)
+        literal = self.checked(atom, self.defined[name], atom.terms)
+        return literal if are_named else None
 
-    def literal(self, atom: ParsedAtom, terms: _Terms) -> Literal | None:
-        relation = self.relation(atom)
+    def part(
+        self, part: ParsedAtom | syntax.Comparison, fresh: Iterator[str]
+    ) -> Literal | syntax.Comparison | None:
+        """Resolve a part of a body; each `_` of a positive literal becomes a fresh variable."""
+        if isinstance(part, syntax.Comparison):
+            hint = "compare two variables or constants"
+            return part if self.check_named(part.terms, "a comparison", hint) else None
+        relation = self.relation(part)
         if relation is None:
             return None
-        return self.checked(atom, relation, terms.of_body(atom))
+        terms = part.terms
+        if not part.negated:
+            terms = tuple(
+                syntax.Variable(next(fresh), term.place)
+                if isinstance(term, syntax.Wildcard)
+                else term
+                for term in terms
+            )
+        return self.checked(part, relation, terms)
+
+    def check_named(self, terms: tuple[Term, ...], where: str, hint: str) -> bool:
+        """Report each `_` and return whether there is none."""
+        wildcards = [term for term in terms if isinstance(term, syntax.Wildcard)]
+        for term in wildcards:
+            self.diagnostics.error(term.place, f"'_' cannot stand in {where}", hint)
+        return not wildcards
 
     def relation(self, atom: ParsedAtom) -> Relation | None:
+        """Return the relation of a literal in a body."""
         name = atom.name.text
         if name in self.predicates:
             source = self.status(atom.status) if atom.status else Source.STATE
             return Relation(name, self.predicates[name].arity, source) if source else None
-        if name in self.types:
-            relation = Relation(name, 1, Source.TYPE)
-        elif name in self.actions:
-            relation = Relation(name, self.actions[name].arity, Source.ACTION)
-        elif name in self.derived:
-            relation = Relation(name, len(self.derived[name].terms), Source.DERIVED)
-        else:
+        is_type = name in self.types
+        relation = Relation(name, 1, Source.TYPE) if is_type else self.defined.get(name)
+        if relation is None:
             if name not in self.skipped:
                 self.unknown(atom)
             return None
@@ -124,7 +129,8 @@ class _Resolver:
     def status(self, status: Token) -> Source | None:
         source = STATUSES.get(status.text)
         if source is None:
-            self.diagnostics.error(status, f"unknown goal status '@{status.text}'", _STATUS_HELP)
+            message = f"unknown goal status '@{status.text}'"
+            self.diagnostics.error(status.place, message, _STATUS_HELP)
         return source
 
     def no_mark(self, atom: ParsedAtom, status: Token) -> None:
@@ -135,7 +141,7 @@ class _Resolver:
         else:
             message = f"'@{status.text}' cannot stand in a head"
             hint = f"write '{name}', or '{name}{NETWORK_MARK}' if it is for networks"
-        self.diagnostics.error(status, message, hint)
+        self.diagnostics.error(status.place, message, hint)
 
     def no_status(self, atom: ParsedAtom, status: Token) -> None:
         name = atom.name.text
@@ -145,13 +151,13 @@ class _Resolver:
         message = f"{name} is {kind}; only predicates of the domain have '@{status.text}'"
         if _is_marked(atom):
             message = f"'{NETWORK_MARK}' can stand in heads only"
-        self.diagnostics.error(status, message, f"write '{name}' without '@{status.text}'")
+        self.diagnostics.error(status.place, message, f"write '{name}' without '@{status.text}'")
 
     def unknown(self, atom: ParsedAtom) -> None:
         name = atom.name.text
         candidates = set(self.predicates)
         if not atom.status:
-            candidates |= self.types | set(self.actions) | set(self.derived)
+            candidates |= set(self.types) | set(self.defined)
         base, _, status = name.replace("-", "_").rpartition("_")
         near = nearest(name, candidates)
         if status in STATUSES and (near_base := nearest(base, self.predicates)):
@@ -164,16 +170,15 @@ class _Resolver:
             hint = "neither the domain nor a rule defines it"
             if self.predicates:
                 hint += f"; the predicates of the domain are: {enumeration(self.predicates)}"
-        self.diagnostics.error(atom.name, f"unknown predicate '{name}'", hint)
+        self.diagnostics.error(atom.name.place, f"unknown predicate '{name}'", hint)
 
     def checked(
         self, atom: ParsedAtom, relation: Relation, terms: tuple[Term, ...]
     ) -> Literal | None:
         if len(terms) == relation.arity:
-            place = (atom.line, atom.column, atom.length)
-            return Literal(relation, terms, atom.negated, *place)
+            return Literal(relation, terms, atom.negated, atom.place)
         message = f"{relation} takes {_arguments(relation.arity)}, not {len(terms)}"
-        self.diagnostics.error(atom, message, self.declaration(relation))
+        self.diagnostics.error(atom.place, message, self.declaration(relation))
         return None
 
     def declaration(self, relation: Relation) -> str:
@@ -181,84 +186,17 @@ class _Resolver:
             case Source.TYPE:
                 return f"a type is a predicate with one argument: {relation.name}(X)"
             case Source.ACTION:
-                return f"the action is declared as {declared_form(self.actions[relation.name])}"
+                return f"the action is declared as {self.actions[relation.name]}"
             case Source.DERIVED:
-                return f"its first rule is in line {self.derived[relation.name].line}"
+                return f"its first rule is in line {self.first_heads[relation.name].place.line}"
             case _:
-                form = declared_form(self.predicates[relation.name])
                 hidden = [
                     kind
                     for kind, names in (("type", self.types), ("action", self.actions))
                     if relation.name in names
                 ]
                 also = f" and hides the {' and the '.join(hidden)} of that name" if hidden else ""
-                return f"the predicate is declared as {form}{also}"
-
-
-class _Terms:
-    """Conversion of one rule's terms; each `_` of a positive literal becomes a new variable."""
-
-    def __init__(self, rule: ParsedRule, diagnostics: Diagnostics) -> None:
-        self.diagnostics = diagnostics
-        self.failed = False
-        self.fresh = 0
-        self.taken = {
-            token.text
-            for part in (rule.head, *rule.body)
-            for token in (part.terms if isinstance(part, ParsedAtom) else (part.left, part.right))
-        }
-
-    def of_head(self, atom: ParsedAtom, is_action: bool) -> tuple[Term, ...]:
-        hint = "write a variable and bind it in the body"
-        if is_action:
-            hint = "write a variable; the action's precondition binds it"
-        return tuple(self.named(token, "a head", hint) for token in atom.terms)
-
-    def of_body(self, atom: ParsedAtom) -> tuple[Term, ...]:
-        terms = (_term(token) for token in atom.terms)
-        if atom.negated:
-            return tuple(terms)
-        return tuple(self.unique(t) if isinstance(t, Wildcard) else t for t in terms)
-
-    def comparison(self, parsed: ParsedComparison) -> Comparison:
-        hint = "compare two variables or constants"
-        left = self.named(parsed.left, "a comparison", hint)
-        right = self.named(parsed.right, "a comparison", hint)
-        return Comparison(left, right, parsed.equal, parsed.line, parsed.column, parsed.length)
-
-    def named(self, token: Token, place: str, hint: str) -> Term:
-        if token.kind is Kind.WILDCARD:
-            self.diagnostics.error(token, f"'_' cannot stand in {place}", hint)
-            self.failed = True
-        return _term(token)
-
-    def unique(self, wildcard: Wildcard) -> Variable:
-        self.fresh += 1
-        while f"_{self.fresh}" in self.taken:
-            self.fresh += 1
-        return Variable(f"_{self.fresh}", wildcard.line, wildcard.column)
-
-
-def _term(token: Token) -> Term:
-    match token.kind:
-        case Kind.VARIABLE:
-            return Variable(token.text, token.line, token.column)
-        case Kind.WILDCARD:
-            return Wildcard(token.line, token.column)
-        case _:
-            return Constant(token.text, token.line, token.column)
-
-
-def declared_form(declared: Predicate | ActionSchema) -> str:
-    """Return a declaration in PDDL: `(on ?x - block ?y - block)`."""
-    parts = [declared.name]
-    for parameter in declared.parameters:
-        types = parameter.types
-        text = f"?{parameter.name}"
-        if types and types != ("object",):
-            text += f" - {types[0]}" if len(types) == 1 else f" - (either {' '.join(types)})"
-        parts.append(text)
-    return f"({' '.join(parts)})"
+                return f"the predicate is declared as {self.predicates[relation.name]}{also}"
 
 
 def _arguments(count: int) -> str:

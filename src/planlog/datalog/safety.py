@@ -24,7 +24,7 @@ def check_safety(rules: list[Rule], diagnostics: Diagnostics) -> None:
             elif len(places) == 1:
                 remedy = next(iter(places.values()))
             where = " and ".join(places)
-            diagnostics.error(variable, f"variable {variable} occurs only {where}", remedy)
+            diagnostics.error(variable.place, f"variable {variable} occurs only {where}", remedy)
 
 
 def bound_variables(rule: Rule) -> set[str]:

@@ -2,134 +2,79 @@
 
 A relation depends on those in the bodies of its rules. The strongly connected components of this
 graph are the strata; a negated dependency inside a stratum is an error. An action also depends on
-its precondition, but preconditions read the state only and close no cycle.
+its precondition, but preconditions read the state only and close no cycle. The strata serve the
+checks of a rule file; the core stratifies the compiled program.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import replace
+from functools import cached_property
 
+import numpy as np
+
+from planlog import _core
 from planlog.datalog.diagnostics import Diagnostics
-from planlog.datalog.syntax import Literal, Program, Relation, Rule
-
-Strata = tuple[tuple[Relation, ...], ...]
-Dependencies = dict[Relation, list[tuple[Relation, Literal]]]
+from planlog.datalog.syntax import Literal, Relation, Rule
+from planlog.ragged import Segments
 
 
-def stratify(rules: list[Rule], diagnostics: Diagnostics) -> Strata:
-    """Return the strata, each after all that it depends on; report cycles through `not`."""
-    dependencies = dependencies_of(rules)
-    strata = _components(dependencies)
-    for stratum in strata:
-        _check_negation(stratum, dependencies, diagnostics)
-    return strata
+class Dependencies:
+    """The dependency graph of rules: for each relation with rules, the literals that it reads.
 
-
-def dependencies_of(rules: Iterable[Rule]) -> Dependencies:
-    """Map each relation with rules to its dependencies and the literals that cause them."""
-    dependencies: Dependencies = {}
-    for rule in rules:
-        needed = dependencies.setdefault(rule.head.relation, [])
-        for literal in rule.literals:
-            if literal.relation.has_rules:
-                needed.append((literal.relation, literal))
-                dependencies.setdefault(literal.relation, [])
-    return dependencies
-
-
-def needed_for(relations: Iterable[Relation], rules: Iterable[Rule]) -> set[Relation]:
-    """Return those of the relations that have rules, and all that they depend on."""
-    dependencies = dependencies_of(rules)
-    waiting = [relation for relation in relations if relation in dependencies]
-    needed = set(waiting)
-    while waiting:
-        more = {relation for relation, _ in dependencies[waiting.pop()]} - needed
-        needed |= more
-        waiting.extend(more)
-    return needed
-
-
-def without_network_rules(program: Program) -> tuple[Program, tuple[Rule, ...]]:
-    """Split a program into the rules of the policy and those that only networks read."""
-    rules = program.rules
-    if not any(rule.for_network for rule in rules):
-        return program, ()
-    read = needed_for((rule.head.relation for rule in rules if rule.for_network), rules)
-    # Unused predicates stay, too, with all that they need.
-    others = (r.head.relation for r in rules if r.is_policy_rule or r.head.relation not in read)
-    aside = read - needed_for(others, rules)
-    strata = (tuple(r for r in stratum if r not in aside) for stratum in program.strata)
-    return (
-        replace(
-            program,
-            rules=tuple(rule for rule in rules if rule.head.relation not in aside),
-            strata=tuple(stratum for stratum in strata if stratum),
-        ),
-        tuple(rule for rule in rules if rule.head.relation in aside),
-    )
-
-
-def in_dependency_order(rules: list[Rule], strata: Strata) -> list[Rule]:
-    """Return the rules sorted by the stratum of their heads."""
-    level = {relation: i for i, stratum in enumerate(strata) for relation in stratum}
-    return sorted(rules, key=lambda rule: level[rule.head.relation])
-
-
-def _components(dependencies: Dependencies) -> Strata:
-    """Return the strongly connected components in dependency order (Tarjan 1972).
-
-    There is no recursion, since a chain of rules may be longer than Python's stack.
+    `literals` maps each relation to the literals of its rules' bodies whose relations have rules.
     """
-    order = {relation: position for position, relation in enumerate(dependencies)}
-    number: dict[Relation, int] = {}
-    lowest: dict[Relation, int] = {}
-    open_relations: list[Relation] = []
-    finished: set[Relation] = set()
-    components: list[tuple[Relation, ...]] = []
-    for root in dependencies:
-        if root in number:
-            continue
-        number[root] = lowest[root] = len(number)
-        open_relations.append(root)
-        path = [(root, iter(dependencies[root]))]
-        while path:
-            relation, remaining = path[-1]
-            for needed, _ in remaining:
-                if needed not in number:
-                    number[needed] = lowest[needed] = len(number)
-                    open_relations.append(needed)
-                    path.append((needed, iter(dependencies[needed])))
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.literals: dict[Relation, list[Literal]] = {}
+        for rule in rules:
+            read = self.literals.setdefault(rule.head.relation, [])
+            for literal in rule.literals:
+                if literal.relation.has_rules:
+                    read.append(literal)
+                    self.literals.setdefault(literal.relation, [])
+
+    def needed_for(self, relations: Iterable[Relation]) -> set[Relation]:
+        """Return those of the relations that have rules, and all that they depend on."""
+        waiting = [relation for relation in relations if relation in self.literals]
+        needed = set(waiting)
+        while waiting:
+            more = {literal.relation for literal in self.literals[waiting.pop()]} - needed
+            needed |= more
+            waiting.extend(more)
+        return needed
+
+    @cached_property
+    def strata(self) -> tuple[tuple[Relation, ...], ...]:
+        """The strongly connected components, each after all that it depends on."""
+        number = {relation: i for i, relation in enumerate(self.literals)}
+        targets = [number[literal.relation] for read in self.literals.values() for literal in read]
+        offsets = Segments.of_lengths([len(read) for read in self.literals.values()]).offsets
+        components = _core.components(offsets, np.array(targets, dtype=np.uint32), len(number))
+        strata: dict[int, list[Relation]] = {i: [] for i in sorted(components.tolist())}
+        for relation, component in zip(self.literals, components.tolist(), strict=True):
+            strata[component].append(relation)
+        return tuple(map(tuple, strata.values()))
+
+    def in_order(self, rules: Iterable[Rule]) -> list[Rule]:
+        """Return the rules sorted by the stratum of their heads."""
+        level = {relation: i for i, stratum in enumerate(self.strata) for relation in stratum}
+        return sorted(rules, key=lambda rule: level[rule.head.relation])
+
+
+def check_stratified(dependencies: Dependencies, diagnostics: Diagnostics) -> None:
+    """Report cycles through `not`: at most one for each relation."""
+    for stratum in dependencies.strata:
+        members = set(stratum)
+        reported: set[Literal] = set()
+        for relation in stratum:
+            for literal in dependencies.literals[relation]:
+                if literal.negated and literal.relation in members and literal not in reported:
+                    path = _shortest_path(literal.relation, relation, members, dependencies)
+                    reported.update(path)
+                    _report_cycle(relation, [literal, *path], diagnostics)
                     break
-                if needed not in finished:
-                    lowest[relation] = min(lowest[relation], number[needed])
-            else:
-                path.pop()
-                if path:
-                    parent = path[-1][0]
-                    lowest[parent] = min(lowest[parent], lowest[relation])
-                if lowest[relation] == number[relation]:
-                    component = [open_relations.pop()]
-                    while component[-1] != relation:
-                        component.append(open_relations.pop())
-                    finished.update(component)
-                    components.append(tuple(sorted(component, key=order.__getitem__)))
-    return tuple(components)
-
-
-def _check_negation(
-    stratum: tuple[Relation, ...], dependencies: Dependencies, diagnostics: Diagnostics
-) -> None:
-    members = set(stratum)
-    reported: set[Literal] = set()
-    for relation in stratum:
-        for needed, literal in dependencies[relation]:
-            if literal.negated and needed in members and literal not in reported:
-                path = _shortest_path(needed, relation, members, dependencies)
-                reported.update(path)
-                _report_cycle(relation, [literal, *path], diagnostics)
-                break
 
 
 def _shortest_path(
@@ -140,7 +85,8 @@ def _shortest_path(
     queue = deque([start])
     while queue and end not in came_by and start != end:
         relation = queue.popleft()
-        for needed, literal in dependencies[relation]:
+        for literal in dependencies.literals[relation]:
+            needed = literal.relation
             if needed in members and needed not in came_by and needed != start:
                 came_by[needed] = (relation, literal)
                 queue.append(needed)
@@ -156,10 +102,10 @@ def _report_cycle(relation: Relation, path: list[Literal], diagnostics: Diagnost
     cycle, steps = [str(relation)], []
     for literal in path:
         step = f"not {literal.relation}" if literal.negated else str(literal.relation)
-        steps.append(f"{cycle[-1].removeprefix('not ')} needs {step} (line {literal.line})")
+        steps.append(f"{cycle[-1].removeprefix('not ')} needs {step} (line {literal.place.line})")
         cycle.append(step)
     diagnostics.error(
-        path[0],
+        path[0].place,
         f"{relation} depends on its own negation: {' -> '.join(cycle)}",
         f"break the cycle: {', '.join(steps)}",
     )

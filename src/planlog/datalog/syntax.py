@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
 
-from planlog.errors import Diagnostic
-
-# Source positions serve messages only; comparing two parts ignores them.
+from planlog.datalog.diagnostics import NOWHERE, Place
 
 
 class Source(Enum):
@@ -56,45 +54,29 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class _NamedTerm:
-    name: str
-    line: int = field(default=0, compare=False, repr=False)
-    column: int = field(default=0, compare=False, repr=False)
+class Term:
+    """An argument of an atom. Its place serves messages only: comparing two parts ignores it."""
 
-    @property
-    def length(self) -> int:
-        """Number of characters of the text."""
-        return len(self.name)
+    name: str
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
     def __str__(self) -> str:
         return self.name
 
 
-class Variable(_NamedTerm):
+class Variable(Term):
     """A variable; names are case-sensitive."""
 
 
-class Constant(_NamedTerm):
+class Constant(Term):
     """An object named in the rules: a constant of the domain or an object of the task."""
 
 
 @dataclass(frozen=True)
-class Wildcard:
+class Wildcard(Term):
     """`_` under `not`: any object at all. Elsewhere each `_` becomes a new variable."""
 
-    line: int = field(default=0, compare=False, repr=False)
-    column: int = field(default=0, compare=False, repr=False)
-
-    @property
-    def length(self) -> int:
-        """Number of characters of the text."""
-        return 1
-
-    def __str__(self) -> str:
-        return "_"
-
-
-Term: TypeAlias = Variable | Constant | Wildcard
+    name: str = "_"
 
 
 @dataclass(frozen=True)
@@ -104,9 +86,7 @@ class Literal:
     relation: Relation
     terms: tuple[Term, ...]
     negated: bool = False
-    line: int = field(default=0, compare=False, repr=False)
-    column: int = field(default=0, compare=False, repr=False)
-    length: int = field(default=1, compare=False, repr=False)
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
     @property
     def atom(self) -> str:
@@ -125,9 +105,7 @@ class Comparison:
     left: Term
     right: Term
     equal: bool
-    line: int = field(default=0, compare=False, repr=False)
-    column: int = field(default=0, compare=False, repr=False)
-    length: int = field(default=1, compare=False, repr=False)
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
     @property
     def terms(self) -> tuple[Term, Term]:
@@ -148,15 +126,23 @@ class Rule:
 
     head: Literal
     body: tuple[Literal | Comparison, ...]
-    line: int = field(default=0, compare=False, repr=False)
-    column: int = field(default=0, compare=False, repr=False)
     text: str = field(default="", compare=False)  # as in the file, on one line
     for_network: bool = False  # the head is marked: `p@network(X) :- ...`
+
+    @property
+    def line(self) -> int:
+        """Line of the head; 0 if the rule is not from a file."""
+        return self.head.place.line
 
     @property
     def is_policy_rule(self) -> bool:
         """Whether the rule derives an action."""
         return self.head.relation.source is Source.ACTION
+
+    @property
+    def terms(self) -> Iterator[Term]:
+        """The terms of the head and of the body, in the order of the text."""
+        return (term for part in (self.head, *self.body) for term in part.terms)
 
     @property
     def literals(self) -> tuple[Literal, ...]:
@@ -169,21 +155,3 @@ class Rule:
             name = str(self.head.relation)
             head = f"{name}{NETWORK_MARK}{head.removeprefix(name)}"
         return f"{head} :- {', '.join(map(str, self.body))}." if self.body else f"{head}."
-
-
-@dataclass(frozen=True)
-class Program:
-    """Checked rules and the strata of their derived predicates and actions.
-
-    Each stratum is a set of mutually recursive relations that depends on earlier strata only.
-    """
-
-    rules: tuple[Rule, ...]
-    strata: tuple[tuple[Relation, ...], ...]
-    warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
-    file: str = field(default="<rules>", compare=False)
-    text: str = field(default="", compare=False)
-    expanded: bool = False  # the bodies of rules for actions contain their preconditions
-
-    def __str__(self) -> str:
-        return "".join(f"{rule}\n" for rule in self.rules)

@@ -13,20 +13,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from planlog.datalog.diagnostics import Diagnostics
-from planlog.datalog.resolve import declared_form
-from planlog.datalog.syntax import (
-    Comparison,
-    Constant,
-    Literal,
-    Relation,
-    Rule,
-    Source,
-    Term,
-    Variable,
-)
+from planlog.datalog.syntax import Comparison, Constant, Literal, Relation, Rule, Source, Variable
 
 if TYPE_CHECKING:
-    from planlog.pddl.schema import ActionSchema, Parameter, Predicate
+    from planlog.datalog.syntax import Term
+    from planlog.pddl.schema import ActionSchema, Predicate
     from planlog.pddl.task import Domain
 
 Types = frozenset[str]
@@ -43,15 +34,12 @@ def check_types(rules: list[Rule], domain: Domain, diagnostics: Diagnostics) -> 
 class _Checker:
     def __init__(self, rules: list[Rule], domain: Domain, diagnostics: Diagnostics) -> None:
         self.rules = rules
+        self.domain = domain
         self.diagnostics = diagnostics
-        self.constants = domain.constants
-        self.predicates = {predicate.name: predicate for predicate in domain.predicates}
-        self.actions = {action.name: action for action in domain.actions}
         self.parents = {declared.name: declared.parent for declared in domain.types}
-        self.parents.setdefault("object", None)
         self.all_types = frozenset(self.parents)
         self.below = {
-            above: frozenset(t for t in self.parents if t == above or domain.is_subtype(t, above))
+            above: frozenset(t for t in self.parents if domain.is_subtype(t, above))
             for above in self.parents
         }
         self.derived: dict[tuple[Relation, int], Types] = {}
@@ -66,23 +54,12 @@ class _Checker:
             case Source.TYPE:
                 return self.below[relation.name]
             case _:
-                return self.parameter(self.declared(relation).parameters[index])
-
-    def parameter(self, parameter: Parameter) -> Types:
-        if not parameter.types:
-            return self.all_types
-        return frozenset().union(*(self.below.get(t, self.all_types) for t in parameter.types))
+                types = self.declared(relation).parameters[index].types
+                return frozenset().union(*(self.below[name] for name in types))
 
     def declared(self, relation: Relation) -> Predicate | ActionSchema:
-        if relation.source is Source.ACTION:
-            return self.actions[relation.name]
-        return self.predicates[relation.name]
-
-    def constant(self, constant: Constant) -> Types:
-        """Return the type of a constant; an object of a task may have any type."""
-        if constant.name in self.constants:
-            return frozenset((self.constants[constant.name],))
-        return self.all_types
+        is_action = relation.source is Source.ACTION
+        return (self.domain.action if is_action else self.domain.predicate)(relation.name)
 
     def infer_derived(self) -> None:
         changed = True
@@ -110,10 +87,11 @@ class _Checker:
         return types
 
     def of_term(self, term: Term, types: dict[str, Types]) -> Types:
-        if isinstance(term, Constant):
-            return self.constant(term)
-        if isinstance(term, Variable):
-            return types.get(term.name, self.all_types)
+        """Return the possible types of a term; an object of a task may have any type."""
+        if isinstance(term, Constant) and term.name in self.domain.constants:
+            return frozenset((self.domain.constants[term.name],))
+        if isinstance(term, Variable) and term.name in types:
+            return types[term.name]
         return self.all_types
 
     # Conflicts
@@ -154,7 +132,7 @@ class _Checker:
             (place for place in seen if not place[1] & column), (seen[-1][0], known)
         )
         self.diagnostics.error(
-            variable,
+            variable.place,
             f"variable {variable} can never match: {self.describe(expected)} in '{_shown(other)}', "
             f"but {self.describe(column)} here",
             self.remedy(literal),
@@ -168,14 +146,14 @@ class _Checker:
                 continue
             if isinstance(term, Constant):
                 self.diagnostics.error(
-                    term,
+                    term.place,
                     f"constant {term} can never match: it is {self.describe(found)}, "
                     f"but {self.describe(column)} is expected here",
                     self.remedy(literal),
                 )
             elif literal.negated:
                 self.diagnostics.warning(
-                    term,
+                    term.place,
                     f"'{literal}' always holds: {term} is {self.describe(found)}, "
                     f"but {self.describe(column)} is expected here",
                     self.remedy(literal),
@@ -194,10 +172,10 @@ class _Checker:
         )
         if comparison.equal:
             message = f"'{comparison}' can never hold: {reason}"
-            self.diagnostics.error(comparison, message, "no object is both")
+            self.diagnostics.error(comparison.place, message, "no object is both")
         else:
             message = f"'{comparison}' always holds: {reason}"
-            self.diagnostics.warning(comparison, message, "delete it")
+            self.diagnostics.warning(comparison.place, message, "delete it")
 
     def remedy(self, literal: Literal) -> str:
         relation = literal.relation
@@ -208,7 +186,7 @@ class _Checker:
                 line = next(rule.line for rule in self.rules if rule.head.relation == relation)
                 return f"the rules of {relation} (from line {line}) derive no other objects"
             case _:
-                return f"it is declared as {declared_form(self.declared(relation))}"
+                return f"it is declared as {self.declared(relation)}"
 
     def describe(self, types: Types) -> str:
         """Return the fewest type names that cover a set: `a truck`, `a car or a plane`."""

@@ -11,8 +11,10 @@ elsewhere. It also holds
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -21,28 +23,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from planlog.domains import sizes as _sizes
-from planlog.domains.sizes import SPLITS, Size, SizeError
-from planlog.errors import UnknownNameError
+from planlog.errors import PlanlogError, UnknownNameError
 
 if TYPE_CHECKING:
     from planlog.pddl.task import Task
 
-__all__ = [
-    "SPLITS",
-    "Size",
-    "SizeError",
-    "find",
-    "generate",
-    "model_path",
-    "names",
-    "parameters",
-    "path",
-    "policy_path",
-    "problem_notes",
-    "split_sizes",
-    "variants",
-]
+# Number of tasks in a split of the IPC 2023 learning track.
+SPLITS: Mapping[str, int] = {"training": 99, "easy": 30, "medium": 30, "hard": 30}
+
+
+class SizeError(PlanlogError):
+    """A split, size, count or seed with which no task can be generated."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """A number of objects in a task; in each split it grows linearly from `first` to `last`."""
+
+    name: str
+    help: str
+    minimum: int
+    default: int
+    training: tuple[int, int]  # first, last
+    easy: tuple[int, int]
+    medium: tuple[int, int]
+    hard: tuple[int, int]
 
 
 @cache
@@ -91,10 +96,49 @@ def parameters(name: str) -> tuple[Size, ...]:
 
 
 def split_sizes(name: str, split: str, count: int | None = None) -> list[dict[str, int]]:
-    """Return the sizes of a split's tasks, small to large; by default as many as in the IPC."""
-    generator = _generator(name)
-    number = SPLITS.get(split, 1) if count is None else count
-    return _sizes.split_sizes(generator.SIZES, generator.SMALLEST, split, number)
+    """Return the sizes of a split's tasks, small to large; by default as many as in the IPC.
+
+    The training split begins with the generator's `SMALLEST` tasks, whose state spaces are tiny; a
+    `count` other than the usual one picks evenly among the usual tasks.
+    """
+    if split not in SPLITS:
+        raise SizeError(f"unknown split '{split}'; the splits are {', '.join(SPLITS)}")
+    number = SPLITS[split] if count is None else _at_least_one(count)
+    sizes = parameters(name)
+    rows: list[tuple[int, ...]] = []
+    total = number
+    if split == "training":
+        rows += _generator(name).SMALLEST
+        total = SPLITS[split]
+    series = [linear(getattr(size, split), total - len(rows)) for size in sizes]
+    rows += zip(*series, strict=True)
+    picked = (rows[i] for i in linear((0, total - 1), number))
+    return [dict(zip([size.name for size in sizes], row, strict=True)) for row in picked]
+
+
+def linear(ends: tuple[int, int], count: int) -> list[int]:
+    """Return `count` integers that grow linearly from the first to the last of `ends`."""
+    first, last = ends
+    return [first + (last - first) * i // max(1, count - 1) for i in range(count)]
+
+
+def _at_least_one(count: int) -> int:
+    if count < 1:
+        raise SizeError(f"the number of tasks must be at least 1, not {count}")
+    return count
+
+
+def _complete(sizes: tuple[Size, ...], given: Mapping[str, int]) -> dict[str, int]:
+    """Return the given sizes, with defaults for the others; raise SizeError for invalid ones."""
+    known = {size.name: size for size in sizes}
+    for name in given:
+        if name not in known:
+            raise SizeError(f"unknown size '{name}'; the sizes are {', '.join(known)}")
+    values = {name: int(given.get(name, size.default)) for name, size in known.items()}
+    for name, value in values.items():
+        if value < known[name].minimum:
+            raise SizeError(f"{name} must be at least {known[name].minimum}, not {value}")
+    return values
 
 
 def generate(
@@ -116,27 +160,19 @@ def generate(
             raise SizeError("give either a split or sizes, not both")
         rows = split_sizes(name, split, count)
     else:
-        number = 1 if count is None else count
-        if number < 1:
-            raise SizeError(f"the number of tasks must be at least 1, not {number}")
-        rows = [_sizes.complete(parameters(name), sizes or {})] * number
-    return _texts(name, seed, split, rows)
-
-
-def _texts(
-    name: str, seed: int, split: str | None, rows: list[dict[str, int]]
-) -> Iterator[tuple[str, str]]:
+        number = 1 if count is None else _at_least_one(count)
+        rows = [_complete(parameters(name), sizes or {})] * number
     width = max(2, len(str(len(rows))))
     stream = zlib.crc32(f"{name}/{split or ''}".encode())
-    for number, row in enumerate(rows, start=1):
+
+    def file_of(number: int, row: dict[str, int]) -> tuple[str, str]:
         rng = np.random.default_rng([seed, stream, number])
-        task = f"{name}-{number:0{width}}"
+        text = _generator(name).generate(rng, f"{name}-{number:0{width}}", **row)
         facts = {**row, **({"split": split} if split else {}), "number": number, "seed": seed}
         header = ", ".join(f"{key}={value}" for key, value in facts.items())
-        yield (
-            f"p{number:0{width}}.pddl",
-            f"; {header}\n" + _generator(name).generate(rng, task, **row),
-        )
+        return f"p{number:0{width}}.pddl", f"; {header}\n{text}"
+
+    return itertools.starmap(file_of, enumerate(rows, start=1))
 
 
 def problem_notes(name: str, task: Task) -> list[str]:

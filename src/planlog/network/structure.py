@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from planlog.policy.policy import Policy, head_and_body
+from planlog.policy.derivations import head_and_body
+from planlog.policy.policy import Policy
 
 
 @dataclass(frozen=True)

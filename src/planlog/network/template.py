@@ -20,15 +20,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
 
-from planlog.datalog import Comparison, Literal, Program, Relation, Rule, Source, Variable
-from planlog.datalog.diagnostics import Diagnostics
+from planlog.datalog import Program
 from planlog.datalog.fresh_names import Names, fresh_variables, variables_of
-from planlog.datalog.preconditions import (
-    NamedConditions,
-    expand_preconditions,
-    with_precondition,
-)
-from planlog.datalog.stratify import needed_for, stratify
+from planlog.datalog.preconditions import NamedConditions, expand_preconditions, with_precondition
+from planlog.datalog.stratify import Dependencies
+from planlog.datalog.syntax import Comparison, Literal, Relation, Rule, Source, Variable
 from planlog.network.settings import TemplateSettings
 from planlog.network.structure import Structure, action_relations, structure_of
 from planlog.pddl.schema import ActionSchema, Predicate, Type
@@ -102,12 +98,8 @@ def build_template(rules: Policy, settings: TemplateSettings) -> Template:
     [Action(name='go', arguments=('a', 'b'))]
     """
     sections = _sections(rules, settings)
-    program = [rule for section in sections for rule in section.rules]
-    given = rules.program or Program((), ())
-    diagnostics = Diagnostics(given.file, given.text)
-    strata = stratify(program, diagnostics)
-    diagnostics.raise_errors()  # there are none
-    expanded = replace(given, rules=tuple(program), strata=strata, expanded=True)
+    program = tuple(rule for section in sections for rule in section.rules)
+    expanded = replace(rules.program or Program(()), rules=program, expanded=True)
     return Template(rules, settings, sections, Policy(rules.domain, expanded))
 
 
@@ -212,8 +204,7 @@ def _layers(layers: list[Relation], edge: Relation, has_edges: bool) -> Iterator
 def _app(domain: Domain, head: Relation, action: Relation, layer: Relation) -> Rule:
     atom = _atom(head)
     embeddings = tuple(Literal(layer, (term,)) for term in atom.terms)
-    schema = domain.actions[domain.action_ids[action.name]]
-    return with_precondition(Rule(atom, embeddings), schema, domain)
+    return with_precondition(Rule(atom, embeddings), domain.action(action.name), domain)
 
 
 def _extended(rule: Rule, applicable: Mapping[Relation, Relation], layer: Relation) -> Rule:
@@ -232,11 +223,10 @@ def _read_relations(rules: Iterable[Rule]) -> list[Relation]:
 
 
 def _plain_relations(
-    read: Iterable[Relation], rules: Iterable[Rule], names: Names
+    read: Iterable[Relation], rules: list[Rule], names: Names
 ) -> dict[Relation, Relation]:
     """Return new names for derived predicates and for all that they depend on."""
-    rules = list(rules)
-    needed = needed_for(read, rules)
+    needed = Dependencies(rules).needed_for(read)
     # A relation without rules is empty and keeps its name.
     heads = dict.fromkeys(rule.head.relation for rule in rules)
     return {r: names.new(f"plain_{r.name}", r.arity) for r in heads if r in needed}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from planlog.errors import Diagnostic, PddlError, PlanFileError
 from planlog.files import write_atomically
-from planlog.pddl.task import Action
+from planlog.pddl.task import Action, counted
 
 _COST = re.compile(r";\s*cost\s*=\s*([+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*(\(general cost\))?.*")
 
@@ -20,6 +20,8 @@ class Plan:
     The cost is the number of actions (`unit_cost`) unless the task minimises `total-cost`.
 
     >>> plan = Plan((Action("go", ("a", "b")),), cost=1)
+    >>> plan
+    Plan(1 action, cost 1)
     >>> print(plan, end="")
     (go a b)
     ; cost = 1 (unit cost)
@@ -52,17 +54,10 @@ class Plan:
                 if content:
                     actions.append(Action.parse(content))
             except PddlError:
-                mistakes.append(
-                    Diagnostic(
-                        file=file,
-                        line=number,
-                        column=line.index(content) + 1,
-                        message="expected one action '(name object ...)'",
-                        hint="write each action on a line of its own, comments after ';'",
-                        source=line,
-                        length=len(content),
-                    )
-                )
+                place = (file, number, line.index(content) + 1)
+                message = "expected one action '(name object ...)'"
+                hint = "write each action on a line of its own, comments after ';'"
+                mistakes.append(Diagnostic(*place, message, hint, line, len(content)))
         if mistakes:
             raise PlanFileError(mistakes)
         if cost is None:
@@ -75,6 +70,9 @@ class Plan:
 
     def __len__(self) -> int:
         return len(self.actions)
+
+    def __repr__(self) -> str:
+        return f"Plan({counted(len(self), 'action')}, cost {self.cost:g})"
 
     def __str__(self) -> str:
         kind = "unit cost" if self.unit_cost else "general cost"

@@ -20,23 +20,39 @@ class Parameter:
     name: str
     types: tuple[str, ...]
 
+    def __str__(self) -> str:
+        if self.types == ("object",):
+            return f"?{self.name}"
+        types = " ".join(self.types)
+        return f"?{self.name} - {types if len(self.types) == 1 else f'(either {types})'}"
+
 
 @dataclass(frozen=True)
-class Predicate:
+class _Declaration:
+    """A name with parameters; `str()` is its PDDL text: `(on ?x - block ?y - block)`."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def arity(self) -> int:
+        """Number of parameters."""
+        return len(self.parameters)
+
+    def __str__(self) -> str:
+        return f"({' '.join([self.name, *map(str, self.parameters)])})"
+
+
+@dataclass(frozen=True)
+class Predicate(_Declaration):
     """A predicate: derived by axioms, or else changed by actions (`fluent`) or static.
 
     A column is `trusted` if its objects are of the declared types in every reachable state.
     """
 
-    name: str
-    parameters: tuple[Parameter, ...]
     derived: bool
     fluent: bool
     trusted: tuple[bool, ...]
-
-    @property
-    def arity(self) -> int:
-        return len(self.parameters)
 
 
 @dataclass(frozen=True)
@@ -52,16 +68,10 @@ class SchemaLiteral:
 
 
 @dataclass(frozen=True)
-class ActionSchema:
+class ActionSchema(_Declaration):
     """An action with parameters. Its precondition is the conjunction of the literals."""
 
-    name: str
-    parameters: tuple[Parameter, ...]
     precondition: tuple[SchemaLiteral, ...]
-
-    @property
-    def arity(self) -> int:
-        return len(self.parameters)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Self, TypeVar
+from typing import NamedTuple, Self
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from planlog import _core
 from planlog.errors import Diagnostic, PddlError, UnknownNameError
-from planlog.pddl.diagnostics import warnings_or_error
+from planlog.pddl.diagnostics import with_warnings
 from planlog.pddl.schema import ActionSchema, Axiom, Parameter, Predicate, SchemaLiteral, Type
 
 Kind = _core.PredicateKind
@@ -26,7 +25,6 @@ EncodedAction = tuple[int, tuple[int, ...]]
 
 # The text of a file and its name in messages.
 _Source = tuple[bytes, str]
-_Value = TypeVar("_Value", bound="_Ground")
 
 
 class _Ground(NamedTuple):
@@ -47,20 +45,16 @@ class _Ground(NamedTuple):
         match = _GROUND.fullmatch(text)
         if match is None:
             kind = cls.__name__.lower()
-            raise PddlError(
-                [
-                    Diagnostic(
-                        file=f"<{kind}>",
-                        line=1,
-                        column=1,
-                        message=f"expected a ground {kind} '(name object ...)'",
-                        source=text.partition("\n")[0],
-                        length=len(text),
-                    )
-                ]
-            )
+            message = f"expected a ground {kind} '(name object ...)'"
+            source = text.partition("\n")[0]
+            raise PddlError([Diagnostic(f"<{kind}>", 1, 1, message, "", source, len(text))])
         name, *arguments = match.group(1).lower().split()
         return cls(name, tuple(arguments))
+
+    @classmethod
+    def of(cls, value: Self | str) -> Self:
+        """Return a value, or parse its text."""
+        return cls.parse(value) if isinstance(value, str) else value
 
     def __str__(self) -> str:
         return f"({' '.join((self.name, *self.arguments))})"
@@ -86,7 +80,19 @@ class Action(_Ground):
     __slots__ = ()
 
 
-class State:
+class Immutable:
+    """A value that never changes: it is its own copy."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return self
+
+
+class State(Immutable):
     """A state of a task: the set of fluent atoms that are true in it. Immutable.
 
     The core knows atoms by ids that the task hands out, so a state holds the sorted `ids` and its
@@ -136,27 +142,21 @@ class State:
         return len(self.ids)
 
     def __contains__(self, atom: Atom | str) -> bool:
-        return _as_value(Atom, atom) in self.atoms
+        return Atom.of(atom) in self.atoms
 
     def __repr__(self) -> str:
-        shown = [str(atom) for atom in islice(self.atoms, _MOST_SHOWN)]
+        shown = [str(atom) for atom in self.atoms[:_MOST_SHOWN]]
         if len(self) > len(shown):
             shown.append(f"... {len(self) - len(shown)} more")
         return f"State({' '.join(shown)})"
 
-    def __copy__(self) -> State:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, object]) -> State:
-        return self
-
     def __reduce__(self) -> tuple[object, ...]:
         # By names: another process may number the atoms differently.
-        return _unpickle_state, (self.task, self.atoms)
+        return Task.state, (self.task, self.atoms)
 
 
-class _Pddl:
-    """A value that was read from PDDL. It is immutable and is pickled as its text."""
+class _Pddl(Immutable):
+    """A value that was read from PDDL, and is pickled as its text."""
 
     _source: _Source
 
@@ -170,18 +170,12 @@ class _Pddl:
         """The name of the file, as messages give it."""
         return self._source[1]
 
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        return self
-
 
 class Domain(_Pddl):
     """A PDDL domain; `Domain.read` and `Domain.parse` make them.
 
-    `types`, `predicates`, `actions` (schemas) and `constants` describe it; `warnings` holds what
-    the parser noticed. Conditions that are no conjunctions of literals are compiled to auxiliary
+    `types`, `predicates`, `actions` (schemas) and `constants` are its declarations; `warnings` are
+    those of the parser. Conditions that are no conjunctions of literals are compiled to auxiliary
     predicates (`condition_ids`), which `axioms` define.
     """
 
@@ -248,9 +242,7 @@ class Domain(_Pddl):
         Domain('lamp', 1 predicate, 0 actions)
         """
         content = text.encode() if isinstance(text, str) else text
-        core, found = _core.read_domain(content)
-        warnings = warnings_or_error(content, file, found, core is None)
-        assert core is not None
+        core, warnings = with_warnings(*_core.read_domain(content), content, file)
         return cls(core, warnings, (content, file))
 
     def read_task(self, path: str | Path) -> Task:
@@ -273,9 +265,7 @@ class Domain(_Pddl):
         ('(on)',)
         """
         content = text.encode() if isinstance(text, str) else text
-        core, found = _core.read_task(self.core, content)
-        warnings = warnings_or_error(content, file, found, core is None)
-        assert core is not None
+        core, warnings = with_warnings(*_core.read_task(self.core, content), content, file)
         return Task(self, core, warnings, (content, file))
 
     @classmethod
@@ -310,7 +300,7 @@ class Domain(_Pddl):
         >>> graphs.task_of(["(edge a b)", Atom("edge", ("b", "c"))]).static_atoms[1]
         Atom(name='edge', arguments=('b', 'c'))
         """
-        init, wanted = ([_as_value(Atom, atom) for atom in given] for given in (atoms, goal))
+        init, wanted = ([Atom.of(atom) for atom in given] for given in (atoms, goal))
         objects = dict.fromkeys(name for atom in (*init, *wanted) for name in atom.arguments)
         typed = dict.fromkeys(objects, "object") | dict(types or {})
         declared = (f"{o} - {type_}" for o, type_ in typed.items() if o not in self.constants)
@@ -319,10 +309,17 @@ class Domain(_Pddl):
             f"(:init {' '.join(map(str, init))})\n(:goal (and {' '.join(map(str, wanted))})))"
         )
 
+    def predicate_id(self, name: str) -> int:
+        """Return the id of a predicate or of a compiled condition."""
+        return (self.predicate_ids if name in self.predicate_ids else self.condition_ids)[name]
+
     def predicate(self, name: str) -> Predicate:
         """Return the predicate of this name; compiled conditions have names, too."""
-        ids = self.predicate_ids if name in self.predicate_ids else self.condition_ids
-        return self._predicates[ids[name]]
+        return self._predicates[self.predicate_id(name)]
+
+    def action(self, name: str) -> ActionSchema:
+        """Return the action schema of this name."""
+        return self.actions[self.action_ids[name]]
 
     @cached_property
     def axioms(self) -> tuple[Axiom, ...]:
@@ -365,15 +362,17 @@ class Domain(_Pddl):
         return f"Domain({self.name!r}, {predicates}, {counted(len(self.actions), 'action')})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        _unpickled[self._source] = self
-        return _unpickle_domain, (self._source,)
+        _unpickled[None, self._source] = self
+        return _unpickle, (None, self._source)
 
 
 class Task(_Pddl):
     """A PDDL problem of a domain; `Domain.read_task` and `Domain.parse_task` make them.
 
     `objects` maps the objects (with the domain's constants) to their types, `goals` holds the
-    conjuncts of the goal as PDDL text, and `warnings` what the parser noticed.
+    conjuncts of the goal as PDDL text, `minimises_cost` says whether the metric is `total-cost`,
+    and `warnings` are those of the parser. The core numbers objects in the order of
+    `object_names`; `object_ids` is the inverse.
     """
 
     def __init__(
@@ -421,15 +420,13 @@ class Task(_Pddl):
         >>> task.state(["(at a)"]) == task.initial
         True
         """
-        fluents = {(p.name, p.arity): p.name for p in self.domain.predicates if p.fluent}
+        fluents = {(p.name, p.arity) for p in self.domain.predicates if p.fluent}
         ids = set()
         for atom in atoms:
-            name, arguments = _as_value(Atom, atom)
+            name, arguments = Atom.of(atom)
             if (name, len(arguments)) not in fluents:
-                raise UnknownNameError(
-                    "no action changes an atom of the form "
-                    f"{Atom(name, tuple('?' for _ in arguments))}"
-                )
+                form = Atom(name, tuple("?" for _ in arguments))
+                raise UnknownNameError(f"no action changes an atom of the form {form}")
             row = [self.object_id(argument) for argument in arguments]
             ids.add(self.core.intern(self.domain.predicate_ids[name], row))
         return State(self, np.array(sorted(ids), dtype=np.uint32))
@@ -452,7 +449,7 @@ class Task(_Pddl):
         """
         codes = []
         for action in actions:
-            name, arguments = _as_value(Action, action)
+            name, arguments = Action.of(action)
             schema = self.domain.action_ids.get(name)
             if schema is None:
                 raise UnknownNameError(f"domain '{self.domain.name}' has no action '{name}'")
@@ -492,15 +489,11 @@ class Task(_Pddl):
 
     def __reduce__(self) -> tuple[object, ...]:
         _unpickled[self.domain, self._source] = self
-        return _unpickle_task, (self.domain, self._source)
+        return _unpickle, (self.domain, self._source)
 
 
 _GROUND = re.compile(r"\s*\(\s*([^\s();]+(?:\s+[^\s();]+)*)\s*\)\s*")
 _MOST_SHOWN = 10  # atoms in the repr of a state
-
-
-def _as_value(kind: type[_Value], value: _Value | str) -> _Value:
-    return kind.parse(value) if isinstance(value, str) else value
 
 
 # --- Pickling ------------------------------------------------------------------------------
@@ -508,27 +501,17 @@ def _as_value(kind: type[_Value], value: _Value | str) -> _Value:
 # to agree in their domain, states in their task, so each text becomes one object, however often it
 # is unpickled.
 
-_unpickled: WeakValueDictionary[Hashable, Domain | Task] = WeakValueDictionary()
+_unpickled: WeakValueDictionary[tuple[Domain | None, _Source], Domain | Task]
+_unpickled = WeakValueDictionary()
 
 
-def _unpickle_domain(source: _Source) -> Domain:
-    domain = _unpickled.get(source)
-    if domain is None:
-        domain = _unpickled.setdefault(source, Domain.parse(*source))
-    assert isinstance(domain, Domain)
-    return domain
-
-
-def _unpickle_task(domain: Domain, source: _Source) -> Task:
-    task = _unpickled.get((domain, source))
-    if task is None:
-        task = _unpickled.setdefault((domain, source), domain.parse_task(*source))
-    assert isinstance(task, Task)
-    return task
-
-
-def _unpickle_state(task: Task, atoms: tuple[Atom, ...]) -> State:
-    return task.state(atoms)
+def _unpickle(domain: Domain | None, source: _Source) -> Domain | Task:
+    """Return the task of a domain, or the domain itself, that was read from a text."""
+    value = _unpickled.get((domain, source))
+    if value is None:
+        read = Domain.parse if domain is None else domain.parse_task
+        value = _unpickled.setdefault((domain, source), read(*source))
+    return value
 
 
 def counted(number: int, noun: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planlog import _core
 from planlog.ragged import Ids, Segments
 
 
@@ -50,3 +51,25 @@ class Derivations:
 
     relations: tuple[AtomRows, ...]
     rules: tuple[RuleDerivations, ...]
+
+    @classmethod
+    def of_arrays(
+        cls,
+        core: _core.Program,
+        arrays: tuple[list[tuple[Ids, Ids, bool]], list[tuple[Ids, Ids, Ids, bool]]],
+    ) -> Derivations:
+        """Wrap the core's arrays of derivations by a program."""
+        relations, rules = arrays
+        return cls(
+            tuple(AtomRows(rows, Segments(offsets), static) for rows, offsets, static in relations),
+            tuple(
+                RuleDerivations(*head_and_body(core, i), heads, bodies, Segments(offsets), static)
+                for i, (heads, bodies, offsets, static) in enumerate(rules[: core.rule_count])
+            ),
+        )
+
+
+def head_and_body(core: _core.Program, rule: int) -> tuple[int, tuple[int, ...]]:
+    """Return the relations of a rule's head and of the positive literals of its body."""
+    body = tuple(relation for relation, negated, _ in core.rule_body(rule) if not negated)
+    return core.rule_head(rule), body

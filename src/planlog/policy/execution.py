@@ -102,33 +102,33 @@ def execute(
     (Action(name='go', arguments=('a', 'b')), Action(name='go', arguments=('b', 'c')))
     """
     begin = time.monotonic()
-    limits = _Limits(
+    execution = _Execution(
+        rng=rng or np.random.default_rng(0),
+        observer=observer,
         max_steps=sys.maxsize if max_steps is None else max_steps,
         deadline=None if time_limit is None else begin + time_limit,
         memory=memory_limit,
     )
-    trace = _Trace()
     try:
-        walk = policy.start(task, start, deadline=limits.deadline)
-        trace.goals_left = walk.goals_left
-        run = _search if avoid_revisits else _follow
-        outcome = run(walk, rng or np.random.default_rng(0), limits, trace, observer)
+        walk = policy.start(task, start, deadline=execution.deadline)
+        execution.goals_left = walk.goals_left
+        outcome = (execution.search if avoid_revisits else execution.follow)(walk)
     except TimeoutError:
         outcome = Outcome.TIME_LIMIT
     except MemoryError:
         outcome = Outcome.MEMORY_LIMIT
     except KeyboardInterrupt:
         # The interrupt may arrive after the last action: it must not lose the plan.
-        outcome = Outcome.SOLVED if trace.goals_left == 0 else Outcome.INTERRUPTED
+        outcome = Outcome.SOLVED if execution.goals_left == 0 else Outcome.INTERRUPTED
 
     def result() -> PlanResult:
         return PlanResult(
             outcome=outcome,
-            actions=tuple([task.decode(*action) for action in trace.actions]),
-            cost=trace.costs[-1],
+            actions=tuple([task.decode(*action) for action in execution.actions]),
+            cost=execution.costs[-1],
             unit_cost=not task.minimises_cost,
-            steps=trace.steps,
-            goals_left=trace.goals_left,
+            steps=execution.steps,
+            goals_left=execution.goals_left,
             seconds=time.monotonic() - begin,
         )
 
@@ -138,121 +138,113 @@ def execute(
         return result()
 
 
-@dataclass
-class _Trace:
-    """The trace of an execution, apart from the walk: an interrupted step leaves that undefined."""
-
-    actions: list[EncodedAction] = field(default_factory=list)
-    costs: list[float] = field(default_factory=lambda: [0.0])  # before each action, and at the end
-    steps: int = 0
-    goals_left: int | None = None
-
-    def push(self, action: EncodedAction, walk: Walk) -> None:
-        self.actions.append(action)
-        self.costs.append(walk.cost)
-        self.goals_left = walk.goals_left
-
-    def pop(self, walk: Walk) -> None:
-        self.actions.pop()
-        self.costs.pop()
-        self.goals_left = walk.goals_left
-
-
 # Interval of memory checks in seconds, since a check is a system call.
 _MEMORY_INTERVAL = 0.02
 
 
 @dataclass
-class _Limits:
-    """Limits of an execution."""
+class _Execution:
+    """A running execution: its limits, and its trace so far.
 
+    The trace is apart from the walk, which an interrupted step leaves undefined.
+    """
+
+    rng: np.random.Generator
+    observer: Observer | None
     max_steps: int
     deadline: float | None
     memory: int | None
-    _next_look: float = 0.0
+    next_memory_check: float = 0.0
+    actions: list[EncodedAction] = field(default_factory=list)
+    costs: list[float] = field(default_factory=lambda: [0.0])  # before each action, and at the end
+    steps: int = 0
+    goals_left: int | None = None
 
-    def reached(self, steps: int) -> Outcome | None:
+    def follow(self, walk: Walk) -> Outcome:
+        """Follow the policy until the goal, a dead end, an inescapable cycle or a limit."""
+        last_seen: dict[int, int] = {}  # fingerprint of a state -> step
+        last_choice = -1  # last step with more than one action
+        while not walk.is_goal:
+            # Without a choice since this state was last seen, everything since then would recur.
+            if last_seen.get(walk.fingerprint, -1) > last_choice:
+                return Outcome.CYCLE
+            last_seen[walk.fingerprint] = self.steps
+            if limit := self.limit():
+                return limit
+            if walk.has_choice:
+                last_choice = self.steps
+            action = walk.choose_encoded(self.rng)
+            if action is None:
+                return Outcome.NO_ACTION
+            self.apply(action, walk)
+            self.push(action, walk)
+        return Outcome.SOLVED
+
+    def search(self, walk: Walk) -> Outcome:
+        """Search depth-first: choose among the actions that lead to new states."""
+        seen = {walk.fingerprint}
+        revisited = False  # did any action lead to a known state?
+        untried: list[list[EncodedAction] | None] = [None]  # of each state of the trace
+        while not walk.is_goal:
+            if limit := self.limit():
+                return limit
+            # Most first choices lead to a new state. The others are listed only if one does not.
+            actions = untried[-1]
+            if actions is None:
+                action = walk.choose_encoded(self.rng)
+            else:
+                action = actions.pop() if actions else None
+            if action is None:
+                untried.pop()
+                if not untried:
+                    return Outcome.CYCLE if revisited else Outcome.NO_ACTION
+                walk.undo()
+                tried = self.pop(walk)
+            else:
+                self.apply(action, walk)
+                if walk.fingerprint not in seen:
+                    seen.add(walk.fingerprint)
+                    self.push(action, walk)
+                    untried.append(None)
+                    continue
+                revisited = True
+                walk.undo()
+                tried = action
+            if untried[-1] is None:
+                ranked = walk.task.encode(reversed(walk.ranked(self.rng)))
+                untried[-1] = [other for other in ranked if other != tried]
+        return Outcome.SOLVED
+
+    def limit(self) -> Outcome | None:
         """Return the limit that forbids another step, if there is one."""
-        if steps >= self.max_steps:
+        if self.steps >= self.max_steps:
             return Outcome.STEP_LIMIT
         if self.deadline is None and self.memory is None:
             return None
         now = time.monotonic()
         if self.deadline is not None and now >= self.deadline:
             return Outcome.TIME_LIMIT
-        if self.memory is not None and now >= self._next_look:
-            self._next_look = now + _MEMORY_INTERVAL
+        if self.memory is not None and now >= self.next_memory_check:
+            self.next_memory_check = now + _MEMORY_INTERVAL
             if resident_memory() > self.memory:
                 return Outcome.MEMORY_LIMIT
         return None
 
-
-def _follow(
-    walk: Walk, rng: np.random.Generator, limits: _Limits, trace: _Trace, observer: Observer | None
-) -> Outcome:
-    """Follow the policy until the goal, a dead end, an inescapable cycle or a limit."""
-    last_seen: dict[int, int] = {}  # fingerprint of a state -> step
-    last_choice = -1  # last step with more than one action
-    while not walk.is_goal:
-        # Without a choice since this state was last seen, everything since then would recur.
-        if last_seen.get(walk.fingerprint, -1) > last_choice:
-            return Outcome.CYCLE
-        last_seen[walk.fingerprint] = trace.steps
-        if limit := limits.reached(trace.steps):
-            return limit
-        if walk.has_choice:
-            last_choice = trace.steps
-        action = walk.choose_encoded(rng)
-        if action is None:
-            return Outcome.NO_ACTION
-        if observer:
-            observer(walk, walk.task.decode(*action))
+    def apply(self, action: EncodedAction, walk: Walk) -> None:
+        if self.observer:
+            self.observer(walk, walk.task.decode(*action))
         walk.apply_encoded(action)
-        trace.steps += 1
-        trace.push(action, walk)
-    return Outcome.SOLVED
+        self.steps += 1
 
+    def push(self, action: EncodedAction, walk: Walk) -> None:
+        self.actions.append(action)
+        self.costs.append(walk.cost)
+        self.goals_left = walk.goals_left
 
-def _search(
-    walk: Walk, rng: np.random.Generator, limits: _Limits, trace: _Trace, observer: Observer | None
-) -> Outcome:
-    """Search depth-first: choose among the actions that lead to new states."""
-    seen = {walk.fingerprint}
-    revisited = False  # did any action lead to a known state?
-    untried: list[list[EncodedAction] | None] = [None]  # of each state of the trace
-    while not walk.is_goal:
-        if limit := limits.reached(trace.steps):
-            return limit
-        # Most first choices lead to a new state. The others are listed only if one does not.
-        actions = untried[-1]
-        if actions is None:
-            action = walk.choose_encoded(rng)
-        else:
-            action = actions.pop() if actions else None
-        if action is None:
-            untried.pop()
-            if not untried:
-                return Outcome.CYCLE if revisited else Outcome.NO_ACTION
-            walk.undo()
-            tried = trace.actions[-1]
-            trace.pop(walk)
-        else:
-            if observer:
-                observer(walk, walk.task.decode(*action))
-            walk.apply_encoded(action)
-            trace.steps += 1
-            if walk.fingerprint not in seen:
-                seen.add(walk.fingerprint)
-                trace.push(action, walk)
-                untried.append(None)
-                continue
-            revisited = True
-            walk.undo()
-            tried = action
-        if untried[-1] is None:
-            ranked = walk.task.encode(reversed(walk.ranked(rng)))
-            untried[-1] = [other for other in ranked if other != tried]
-    return Outcome.SOLVED
+    def pop(self, walk: Walk) -> EncodedAction:
+        self.costs.pop()
+        self.goals_left = walk.goals_left
+        return self.actions.pop()
 
 
 def resident_memory() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,15 +14,17 @@ from weakref import WeakSet
 import numpy as np
 
 from planlog import _core
-from planlog.datalog import Constant, Literal, Program, Relation, Rule, parse_program, read_program
+from planlog.datalog import Program, parse_program, read_program
 from planlog.datalog.compile import CompiledProgram, compile_program
-from planlog.datalog.stratify import without_network_rules
+from planlog.datalog.diagnostics import Diagnostics
+from planlog.datalog.fresh_names import Names
+from planlog.datalog.lexer import Kind, tokenize
+from planlog.datalog.syntax import Constant, Relation, Rule
 from planlog.errors import Diagnostic, RuleError
-from planlog.pddl.task import Action, Domain, State, Task, counted
-from planlog.policy.derivations import AtomRows, Derivations, RuleDerivations
-from planlog.policy.query import answers
+from planlog.pddl.task import Action, Domain, Immutable, State, Task, counted
+from planlog.policy.derivations import Derivations
 from planlog.policy.walk import Walk
-from planlog.ragged import Ids, Segments
+from planlog.ragged import Segments
 
 
 class Scorer(Protocol):
@@ -39,7 +42,7 @@ class Scorer(Protocol):
         """Numbers of the policy's rules in that program."""
 
 
-class Policy:
+class Policy(Immutable):
     """A policy of a domain: it maps each state of each task to a set of derived actions.
 
     `Policy.read`, `Policy.parse` and `Policy.applicable` make policies. Without a `scorer` an
@@ -52,14 +55,19 @@ class Policy:
     [Action(name='go', arguments=('a', 'b'))]
     """
 
-    def __init__(self, domain: Domain, program: Program | None) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        program: Program | None,
+        network_rules: tuple[Rule, ...] | None = None,
+    ) -> None:
+        """Make a policy of a program, which is split unless its network rules are given."""
+        if program is not None and network_rules is None:
+            program, network_rules = program.without_network_rules()
         self.domain = domain
         self.scorer: Scorer | None = None
-        self.network_rules: tuple[Rule, ...] = ()  # rules that only networks read
         self.program = program  # None: all applicable actions
-        if program is not None:
-            self.program, self.network_rules = without_network_rules(program)
-        self._given = program
+        self.network_rules = network_rules or ()  # rules that only networks read
         self._rules: Policy | None = None  # the same policy without its scorer
         self._compiled: CompiledProgram | None = None
         self._kept_walk: Walk | None = None
@@ -98,7 +106,7 @@ class Policy:
 
     def with_scorer(self, scorer: Scorer) -> Policy:
         """Return the policy with the same rules whose executions follow the scores."""
-        learned = Policy(self.domain, self._given)
+        learned = Policy(self.domain, self.program, self.network_rules)
         learned.scorer = scorer
         learned._rules = self.rules
         return learned
@@ -111,11 +119,12 @@ class Policy:
     @property
     def text(self) -> str:
         """The text that the rules were read from, or the rules as text."""
-        if self.program is None:
-            return ""
-        return self.program.text or "".join(
-            f"{rule}\n" for rule in (*self.program.rules, *self.network_rules)
-        )
+        given = self.program.text if self.program else ""
+        return given or "".join(f"{rule}\n" for rule in self._all_rules)
+
+    @property
+    def _all_rules(self) -> tuple[Rule, ...]:
+        return (*(self.program.rules if self.program else ()), *self.network_rules)
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -135,12 +144,24 @@ class Policy:
     def query(self, task: Task, state: State, body: str) -> list[dict[str, str]]:
         """Return the substitutions under which the body of a rule holds in a state.
 
-        The body may use the rules' derived predicates. Raises RuleError if it is not correct.
+        Each answer maps variable names to object names; answers are ordered by objects, as the task
+        lists them. The body may use the rules' derived predicates. Raises RuleError if it is not
+        correct.
 
         >>> policy.query(task, task.initial, "at(X), edge(X, Y), not seen(Y)")
         [{'X': 'a', 'Y': 'b'}]
         """
-        return answers(self, task, state, body)
+        # The query becomes a rule before the others, whose head has all variables of the body.
+        tokens = tokenize(body, Diagnostics("<query>", body))
+        named = (t.text for t in tokens if t.kind is Kind.VARIABLE and not t.text.startswith("_"))
+        variables = list(dict.fromkeys(named))
+        head = Names(self.domain, self._all_rules).new("query", len(variables))
+        arguments = f"({', '.join(variables)})" if variables else ""
+        query = f"{head.name}{arguments} :- {body.strip().removesuffix('.')}."
+        asked = Policy.parse(f"{query}\n{self.text}", self.domain, "<query>")
+        rows = asked.derivations(task, [state]).relations[asked.relation(head)].of(0).tolist()
+        names = task.object_names
+        return [dict(zip(variables, (names[i] for i in row), strict=True)) for row in sorted(rows)]
 
     def derivations(self, task: Task, states: Iterable[State]) -> Derivations:
         """Return the canonical models of states, with all satisfied substitutions."""
@@ -148,7 +169,7 @@ class Policy:
         atoms = np.concatenate([np.zeros(0, dtype=np.uint32), *ids])
         offsets = Segments.of_lengths([len(state) for state in ids]).offsets
         with self._walk(task) as walk:
-            return self.rules.as_derivations(walk.core.derive(atoms, offsets))
+            return Derivations.of_arrays(self.core, walk.core.derive(atoms, offsets))
 
     def start(
         self, task: Task, state: State | None = None, *, deadline: float | None = None
@@ -165,33 +186,30 @@ class Policy:
         """
         self.check_task(task)
         walk = Walk(self, task)
-        walk.set_deadline(deadline)
+        if deadline is not None:
+            walk.core.set_deadline(deadline - time.monotonic())
         walk.restart(task.initial if state is None else state)
         return walk
 
     def check_task(self, task: Task) -> None:
         """Raise RuleError if the rules name an object that the task lacks."""
-        missing = []
-        for rule in (*(self.program.rules if self.program else ()), *self.network_rules):
-            for part in (rule.head, *rule.body):
-                terms = part.terms if isinstance(part, Literal) else (part.left, part.right)
-                for term in terms:
-                    if isinstance(term, Constant) and term.name not in task.object_ids:
-                        missing.append(self._missing_object(term, task))
+        constants = (t for rule in self._all_rules for t in rule.terms if isinstance(t, Constant))
+        missing = [constant for constant in constants if constant.name not in task.object_ids]
         if missing:
-            raise RuleError(missing)
+            raise RuleError(self._missing_object(constant, task) for constant in missing)
 
     def _missing_object(self, constant: Constant, task: Task) -> Diagnostic:
         assert self.program is not None
+        line, column, length = constant.place
         lines = self.program.text.splitlines()
         return Diagnostic(
             file=self.program.file,
-            line=constant.line,
-            column=constant.column,
+            line=line,
+            column=column,
             message=f"task '{task.name}' has no object '{constant.name}'",
             hint="variables start with a capital letter",
-            source=lines[constant.line - 1] if 0 < constant.line <= len(lines) else "",
-            length=len(constant.name),
+            source=lines[line - 1] if 0 < line <= len(lines) else "",
+            length=length,
         )
 
     # --- The compiled rules ------------------------------------------------------------------
@@ -230,21 +248,6 @@ class Policy:
         rules = self.program.rules if self.program else ()
         return {number: rule.text for number, rule in zip(numbers, rules, strict=True)}
 
-    def as_derivations(
-        self,
-        arrays: tuple[list[tuple[Ids, Ids, bool]], list[tuple[Ids, Ids, Ids, bool]]],
-    ) -> Derivations:
-        """Wrap the core's arrays of derivations by the rules."""
-        relations, rules = arrays
-        core = self.core
-        return Derivations(
-            tuple(AtomRows(rows, Segments(offsets), static) for rows, offsets, static in relations),
-            tuple(
-                RuleDerivations(*head_and_body(core, i), heads, bodies, Segments(offsets), static)
-                for i, (heads, bodies, offsets, static) in enumerate(rules[: core.rule_count])
-            ),
-        )
-
     @contextmanager
     def _walk(self, task: Task) -> Iterator[Walk]:
         """Lend a walk of the rules; it is kept, so that static relations are loaded once."""
@@ -259,28 +262,13 @@ class Policy:
     def __repr__(self) -> str:
         rules = "all applicable actions"
         if self.program is not None:
-            rules = counted(len(self.program.rules) + len(self.network_rules), "rule")
+            rules = counted(len(self._all_rules), "rule")
         return f"Policy({self.domain.name!r}, {rules}{', scorer' if self.scorer else ''})"
 
-    def __copy__(self) -> Policy:
-        return self  # immutable
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Policy:
-        return self
-
     def __reduce__(self) -> tuple[object, ...]:
-        return _unpickle, (self.domain, self._given, self.scorer)
-
-
-def head_and_body(core: _core.Program, rule: int) -> tuple[int, tuple[int, ...]]:
-    """Return the relations of a rule's head and of the positive literals of its body."""
-    body = tuple(relation for relation, negated, _ in core.rule_body(rule) if not negated)
-    return core.rule_head(rule), body
-
-
-def _unpickle(domain: Domain, program: Program | None, scorer: Scorer | None) -> Policy:
-    rules = Policy(domain, program)
-    return rules if scorer is None else rules.with_scorer(scorer)
+        if self.scorer is not None:
+            return Policy.with_scorer, (self.rules, self.scorer)
+        return Policy, (self.domain, self.program, self.network_rules)
 
 
 # --- Forks -----------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,10 +44,6 @@ class Walk:
         """Begin again at a state, evaluated from scratch."""
         self.core.start(self.task.ids(state))
 
-    def set_deadline(self, deadline: float | None) -> None:
-        """Let evaluation raise TimeoutError after a time of `time.monotonic`."""
-        self.core.set_deadline(None if deadline is None else deadline - time.monotonic())
-
     def apply(self, action: Action | str) -> None:
         """Apply an action, which may be given as text such as `(up f1 f2)`.
 
@@ -75,6 +70,11 @@ class Walk:
     def copy(self) -> Walk:
         """Return an independent walk at the same state, with the same actions to undo."""
         return Walk(self.policy, self.task, self.core.copy())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Walk:
+        return self.copy()
 
     def actions(self) -> list[Action]:
         """Return the derived actions, ordered by schema and objects."""
@@ -145,7 +145,7 @@ class Walk:
     def derivations(self) -> Derivations:
         """Return the canonical model of the state under the rules, with all derivations."""
         if self.policy.scorer is None:
-            return self.policy.as_derivations(self.core.snapshot())
+            return Derivations.of_arrays(self.policy.core, self.core.snapshot())
         return self.policy.derivations(self.task, [self.state])
 
     @property

@@ -1,19 +1,18 @@
 """Conditions, and queries for the assignments of variables that satisfy them.
 
-Variables are slots of an environment (a list of object names, "" where unbound). Every quantified
-variable of an action has a slot of its own.
+An environment maps variables to objects. All variables of an action have different names: the
+reader numbers those that are declared again, `?x` as `?x 2`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from planlog.validation.world import Row, Rows, World
 
-Term = int | str  # the slot of a variable, or an object
 Types = tuple[str, ...]
-Env = list[str]
+Env = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -21,29 +20,36 @@ class Variable:
     """A typed variable; several types mean `either`."""
 
     name: str  # with its question mark
-    slot: int
     types: Types
 
     def __str__(self) -> str:
+        name = as_written(self.name)
         if self.types == ("object",):
-            return self.name
+            return name
         types = " ".join(self.types)
-        return f"{self.name} - {f'(either {types})' if len(self.types) > 1 else types}"
+        return f"{name} - {f'(either {types})' if len(self.types) > 1 else types}"
+
+
+def as_written(term: str) -> str:
+    """Return a term without the number of a variable."""
+    return term.partition(" ")[0]
 
 
 class Condition:
     """A formula that is true or false in a world once its free variables are bound."""
 
+    name: str  # of the connective
+
     def __init__(self, parts: Iterable[Condition] = ()) -> None:
         self.parts = tuple(parts)
-        self.free: frozenset[int] = frozenset().union(*(part.free for part in self.parts))
+        self.free: frozenset[str] = frozenset().union(*(part.free for part in self.parts))
 
     def holds(self, env: Env, world: World) -> bool:
         raise NotImplementedError
 
     def show(self, env: Env) -> str:
         """Return the PDDL text, with objects in place of bound variables."""
-        raise NotImplementedError
+        return f"({' '.join([self.name, *(part.show(env) for part in self.parts)])})"
 
     def failure(self, env: Env, world: World) -> str:
         """Return the smallest part that explains why the condition does not hold."""
@@ -56,52 +62,47 @@ class Condition:
 
 
 class Atom(Condition):
-    def __init__(self, predicate: str, terms: Sequence[Term], names: Sequence[str]) -> None:
+    def __init__(self, predicate: str, terms: Sequence[str]) -> None:
         self.predicate = predicate
-        self.terms = tuple(terms)
-        self.names = tuple(names)  # the terms as they were written
-        self.free = frozenset(t for t in terms if isinstance(t, int))
+        self.terms = tuple(terms)  # variables and objects
+        self.free = frozenset(term for term in terms if term.startswith("?"))
 
     def row(self, env: Env) -> Row:
-        return tuple([env[t] if isinstance(t, int) else t for t in self.terms])
+        return tuple([env.get(term, term) for term in self.terms])
 
     def holds(self, env: Env, world: World) -> bool:
         return self.row(env) in world.relation(self.predicate).rows
 
     def show(self, env: Env) -> str:
-        terms = [value or name for value, name in zip(self.row(env), self.names, strict=True)]
-        return f"({' '.join([self.predicate, *terms])})"
+        return f"({' '.join([self.predicate, *map(as_written, self.row(env))])})"
 
     def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
         yield self.predicate, positive
 
     def matching(self, env: Env, world: World) -> Rows:
         """Return the true rows that agree with the bound terms."""
-        bound = [(column, value) for column, value in enumerate(self.row(env)) if value]
+        bound = [(i, value) for i, value in enumerate(self.row(env)) if value[0] != "?"]
         return world.relation(self.predicate).matching(
             tuple(column for column, _ in bound), tuple(value for _, value in bound)
         )
 
-    def unify(self, row: Row, env: Env, types: dict[int, Types], world: World) -> Env | None:
+    def unify(self, row: Row, env: Env, types: Mapping[str, Types], world: World) -> Env | None:
         """Return the environment with the atom's variables bound to a row; None on a conflict."""
-        result = env.copy()
+        result = dict(env)
         for term, value in zip(self.terms, row, strict=True):
-            if isinstance(term, str):
-                if term != value:
-                    return None
-            elif not result[term]:
+            if term in types and term not in result:
                 if value not in world.members(types[term]):
                     return None
                 result[term] = value
-            elif result[term] != value:
+            elif result.get(term, term) != value:
                 return None
         return result
 
 
 class Equal(Condition):
-    def __init__(self, terms: Sequence[Term], names: Sequence[str]) -> None:
+    def __init__(self, terms: Sequence[str]) -> None:
         super().__init__()
-        self.atom = Atom("=", terms, names)
+        self.atom = Atom("=", terms)
         self.free = self.atom.free
 
     def holds(self, env: Env, world: World) -> bool:
@@ -113,6 +114,8 @@ class Equal(Condition):
 
 
 class Not(Condition):
+    name = "not"
+
     def __init__(self, part: Condition) -> None:
         super().__init__([part])
         self.part = part
@@ -120,22 +123,15 @@ class Not(Condition):
     def holds(self, env: Env, world: World) -> bool:
         return not self.part.holds(env, world)
 
-    def show(self, env: Env) -> str:
-        return f"(not {self.part.show(env)})"
-
     def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
         return self.part.predicates(not positive)
 
 
 class And(Condition):
-    def holds(self, env: Env, world: World) -> bool:
-        for part in self.parts:
-            if not part.holds(env, world):
-                return False
-        return True
+    name = "and"
 
-    def show(self, env: Env) -> str:
-        return f"({' '.join(['and', *(part.show(env) for part in self.parts)])})"
+    def holds(self, env: Env, world: World) -> bool:
+        return all(part.holds(env, world) for part in self.parts)
 
     def failure(self, env: Env, world: World) -> str:
         first = next(part for part in self.parts if not part.holds(env, world))
@@ -143,14 +139,10 @@ class And(Condition):
 
 
 class Or(Condition):
-    def holds(self, env: Env, world: World) -> bool:
-        for part in self.parts:
-            if part.holds(env, world):
-                return True
-        return False
+    name = "or"
 
-    def show(self, env: Env) -> str:
-        return f"({' '.join(['or', *(part.show(env) for part in self.parts)])})"
+    def holds(self, env: Env, world: World) -> bool:
+        return any(part.holds(env, world) for part in self.parts)
 
 
 class Imply(Or):
@@ -164,13 +156,11 @@ class Imply(Or):
 
 
 class _Quantified(Condition):
-    name: str
-
     def __init__(self, variables: Sequence[Variable], part: Condition) -> None:
         super().__init__([part])
         self.variables = tuple(variables)
         self.part = part
-        self.free -= {v.slot for v in variables}
+        self.free -= {v.name for v in variables}
 
     def show(self, env: Env) -> str:
         return f"({self.name} ({' '.join(map(str, self.variables))}) {self.part.show(env)})"
@@ -202,9 +192,9 @@ class ForAll(_Quantified):
         order = {name: i for i, name in enumerate(world.members(("object",)))}
         first = min(
             self.counterexamples.solutions(env, world),
-            key=lambda found: [order[found[v.slot]] for v in self.variables],
+            key=lambda found: [order[found[v.name]] for v in self.variables],
         )
-        values = ", ".join(f"{v.name} = {first[v.slot]}" for v in self.variables)
+        values = ", ".join(f"{as_written(v.name)} = {first[v.name]}" for v in self.variables)
         return f"{self.show(env)} with {values}"
 
 
@@ -224,21 +214,19 @@ class Query:
     """A search for the assignments of variables that satisfy a condition: a join of its atoms."""
 
     def __init__(self, variables: Sequence[Variable], condition: Condition) -> None:
-        self.answer = tuple(v.slot for v in variables)
-        self.types = {v.slot: v.types for v in variables}
+        self.answer = tuple(v.name for v in variables)
+        self.types = {v.name: v.types for v in variables}
         self.conjuncts: list[Condition] = []
         self._collect(condition)
 
     def _collect(self, condition: Condition) -> None:
-        # An existential variable joins like the others; its values are not part of the answer.
-        if isinstance(condition, And):
-            for part in condition.parts:
-                self._collect(part)
-        elif isinstance(condition, Exists):
-            self.types.update({v.slot: v.types for v in condition.variables})
-            self._collect(condition.part)
-        else:
-            self.conjuncts.append(condition)
+        for part in conjuncts(condition):
+            if isinstance(part, Exists):
+                # Its variables join like the others; their values are not part of the answer.
+                self.types.update({v.name: v.types for v in part.variables})
+                self._collect(part.part)
+            else:
+                self.conjuncts.append(part)
 
     def solutions(
         self, env: Env, world: World, given: tuple[int, Row] | None = None
@@ -267,39 +255,38 @@ class Query:
             if found is None:
                 stack.pop()
                 continue
-            open_slots = [slot for slot in self.types if not found[slot]]
-            rest = _undecided(pending, open_slots, found, world)
+            unbound = [name for name in self.types if name not in found]
+            rest = _undecided(pending, unbound, found, world)
             if rest is None:
                 continue
-            if open_slots:
-                stack.append(self._branch(rest, open_slots, found, world))
+            if unbound:
+                stack.append(self._branch(rest, unbound[0], found, world))
             elif len(self.answer) == len(self.types):
                 yield found
-            elif (key := tuple(found[slot] for slot in self.answer)) not in seen:
+            elif (key := tuple(found[name] for name in self.answer)) not in seen:
                 seen.add(key)
                 yield found
 
     def _branch(
-        self, pending: list[Condition], open_slots: list[int], env: Env, world: World
+        self, pending: list[Condition], unbound: str, env: Env, world: World
     ) -> tuple[Iterator[Env], list[Condition]]:
-        """Bind the variables of the atom with the fewest rows, or else one more variable."""
+        """Bind the variables of the atom with the fewest rows, or else the unbound variable."""
         atoms = [(a, a.matching(env, world)) for a in pending if isinstance(a, Atom)]
         if atoms:
             atom, rows = min(atoms, key=lambda pair: len(pair[1]))
             unified = (atom.unify(row, env, self.types, world) for row in rows)
             return (e for e in unified if e is not None), [c for c in pending if c is not atom]
-        slot = open_slots[0]
-        values = world.members(self.types[slot])
-        return ([*env[:slot], value, *env[slot + 1 :]] for value in values), pending
+        values = world.members(self.types[unbound])
+        return ({**env, unbound: value} for value in values), pending
 
 
 def _undecided(
-    conjuncts: list[Condition], open_slots: list[int], env: Env, world: World
+    conjuncts: list[Condition], unbound: list[str], env: Env, world: World
 ) -> list[Condition] | None:
-    """Return the conjuncts with open variables; None if one of the others is false."""
+    """Return the conjuncts with unbound variables; None if one of the others is false."""
     rest = []
     for conjunct in conjuncts:
-        if not conjunct.free.isdisjoint(open_slots):
+        if not conjunct.free.isdisjoint(unbound):
             rest.append(conjunct)
         elif not conjunct.holds(env, world):
             return None
@@ -309,19 +296,15 @@ def _undecided(
 class Rule:
     """A rule of a derived predicate: it derives the head for every answer of its body."""
 
-    def __init__(
-        self, head: Atom, variables: Sequence[Variable], body: Condition, slots: int
-    ) -> None:
+    def __init__(self, head: Atom, variables: Sequence[Variable], body: Condition) -> None:
         self.head = head
         self.body = body
         self.query = Query(variables, body)
-        self.slots = slots
 
     def derive(
         self, world: World, stratum: frozenset[str], delta: dict[str, Rows] | None
     ) -> Iterator[Row]:
         """Yield rows of the head; given the new rows of the last round, those that need them."""
-        env = [""] * self.slots
         atoms = [
             (i, c.predicate)
             for i, c in enumerate(self.query.conjuncts)
@@ -330,13 +313,22 @@ class Rule:
         uses = sum(predicate in stratum for predicate, _ in self.body.predicates())
         # Some uses may be inside 'or' or 'forall': then there is no atom to start from.
         if delta is None or uses > len(atoms):
-            for found in self.query.solutions(env, world):
+            for found in self.query.solutions({}, world):
                 yield self.head.row(found)
             return
         for i, predicate in atoms:
             for row in delta.get(predicate, ()):
-                for found in self.query.solutions(env, world, (i, row)):
+                for found in self.query.solutions({}, world, (i, row)):
                     yield self.head.row(found)
+
+
+def conjuncts(condition: Condition) -> Iterator[Condition]:
+    """Yield conditions whose conjunction is the given one."""
+    if isinstance(condition, And):
+        for part in condition.parts:
+            yield from conjuncts(part)
+    else:
+        yield condition
 
 
 def disjuncts(condition: Condition) -> Iterator[Condition]:

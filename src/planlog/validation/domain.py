@@ -23,30 +23,23 @@ def read_domain(source: Source) -> Domain:
 class _DomainReader(Reader):
     def __init__(self, source: Source, domain: Domain) -> None:
         super().__init__(source, domain, domain.constants)
-        self.rule_nodes: list[Node] = []  # the node of each of domain.rules
+        self.rules: list[tuple[Rule, Node]] = []
 
     def read(self, root: Node) -> None:
         domain = self.domain
-        domain.name, sections = self.sections(root, "domain")
-        once = dict(sections)
+        known = (":requirements", ":types", ":constants", ":predicates", ":functions")
+        domain.name, sections = self.sections(root, "domain", known, (":derived", ":action"))
+        once = {keyword: nodes[0] for keyword, nodes in sections.items()}
         self.read_types(once.get(":types", Node()))
-        for name, types, place in self.typed_list(once.get(":constants", Node()), 1):
-            node = once[":constants"]
-            if name in domain.constants:
-                self.fail(node, f"{name} is declared twice", place)
-            domain.constants[name] = self.only(self.known(types, node, place), node, place)
+        domain.constants.update(self.typed_objects(once.get(":constants", Node()), {}))
         self.read_signatures(once.get(":predicates", Node()), domain.predicates)
         self.read_signatures(once.get(":functions", Node()), domain.functions)
         domain.functions.setdefault("total-cost", ())
-        for keyword, node in sections:
-            if keyword == ":derived":
-                self.read_rule(node)
-        known = (":requirements", ":types", ":constants", ":predicates", ":functions", ":derived")
-        for keyword, node in sections:
-            if keyword == ":action":
-                self.read_action(node)
-            elif keyword not in known:
-                self.fail(node, f"unknown section {keyword}", 0)
+        # Rules first, since effects must not change what they derive.
+        for node in sections.get(":derived", ()):
+            self.read_rule(node)
+        for node in sections.get(":action", ()):
+            self.read_action(node)
         self.stratify()
 
     def read_types(self, node: Node) -> None:
@@ -78,7 +71,7 @@ class _DomainReader(Reader):
         """Read a `(:derived (head ?x - type ...) condition)`."""
         if len(node) != 3:
             self.fail(node, "expected '(:derived (PREDICATE VARIABLES) CONDITION)'")
-        scope = Scope({}, [0])
+        scope = Scope()
         signature = self.part(node, 1)
         name = self.word(signature, 0)
         variables = self.variables(signature, scope, 1)
@@ -86,11 +79,11 @@ class _DomainReader(Reader):
             self.fail(signature, f"unknown predicate {name}", 0)
         if len(variables) != (arity := len(self.domain.predicates[name])):
             self.fail(signature, f"{name} has {arity} arguments, not {len(variables)}")
-        head = Atom(name, [v.slot for v in variables], [v.name for v in variables])
+        head = Atom(name, [v.name for v in variables])
         body = self.condition(self.part(node, 2), scope.extended(variables))
         for disjunct in disjuncts(body):
-            self.domain.rules.append(Rule(head, variables, disjunct, scope.counter[0]))
-            self.rule_nodes.append(node)
+            self.rules.append((Rule(head, variables, disjunct), node))
+        self.domain.derived.add(name)
 
     def read_action(self, node: Node) -> None:
         name = self.word(node, 1)
@@ -104,16 +97,12 @@ class _DomainReader(Reader):
             if i + 1 == len(node):
                 self.fail(node, f"expected '(' after {keyword}", i)
             fields[keyword] = self.part(node, i + 1)
-        scope = Scope({}, [0])
+        scope = Scope()
         parameters = self.variables(fields.get(":parameters", Node()), scope)
         scope = scope.extended(parameters)
         precondition = self.condition(fields.get(":precondition", Node()), scope)
-        found = list(self.effects(fields.get(":effect", Node()), scope, [], And()))
-        effects = tuple(effect for effect in found if isinstance(effect, Effect))
-        costs = tuple(cost for cost in found if isinstance(cost, Cost))
-        self.domain.actions[name] = Action(
-            name, tuple(parameters), precondition, effects, costs, scope.counter[0]
-        )
+        effects = tuple(self.effects(fields.get(":effect", Node()), scope, [], And()))
+        self.domain.actions[name] = Action(name, tuple(parameters), precondition, effects)
 
     def effects(
         self, node: Node, scope: Scope, variables: list[Variable], condition: And
@@ -160,22 +149,17 @@ class _DomainReader(Reader):
             if not is_number(amount):
                 self.fail(node, "expected a number or a function", 2)
             return float(amount)
-        name = self.word(amount, 0)
-        if name in ("+", "-", "*", "/", "total-cost"):
+        if self.word(amount, 0) in ("+", "-", "*", "/", "total-cost"):
             self.unsupported(amount, "a cost that is neither a number nor a static function")
-        if name not in self.domain.functions:
-            self.fail(amount, f"unknown function {name}", 0)
-        self.check_arity(amount, len(self.domain.functions[name]))
-        return Atom(name, *self.terms(amount, scope))
+        return self.atom(amount, scope, "function")
 
     def stratify(self) -> None:
         """Assign the derived predicates to strata (Apt, Blair and Walker 1988)."""
-        rules = self.domain.rules
         level = dict.fromkeys(self.domain.derived, 0)
         changed = True
         while changed:
             changed = False
-            for node, rule in zip(self.rule_nodes, rules, strict=True):
+            for rule, node in self.rules:
                 head = rule.head.predicate
                 for predicate, positive in rule.body.predicates():
                     needed = level.get(predicate, -1) + (not positive)
@@ -187,7 +171,7 @@ class _DomainReader(Reader):
         reads: dict[str, frozenset[str]] = {p: frozenset([p]) for p in self.domain.predicates}
         for number in range(max(level.values(), default=-1) + 1):
             here = frozenset(p for p, n in level.items() if n == number)
-            own = tuple(rule for rule in rules if rule.head.predicate in here)
+            own = tuple(rule for rule, _ in self.rules if rule.head.predicate in here)
             used = {p for rule in own for p, _ in rule.body.predicates()} - here
             below = frozenset().union(*(reads[p] for p in used))
             reads.update(dict.fromkeys(here, below))

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NoReturn
 
-from planlog.validation.conditions import (
-    And,
-    Atom,
-    Condition,
-    Equal,
-    Exists,
-    ForAll,
-    Imply,
-    Not,
-    Or,
-    Term,
-    Types,
-    Variable,
-)
+from planlog.validation import conditions
+from planlog.validation.conditions import Atom, Condition, Types, Variable
 from planlog.validation.model import Domain
 from planlog.validation.sexpr import Node, Source, show
 
@@ -31,13 +19,20 @@ _UNSUPPORTED_CONDITIONS = {"<", ">", "<=", ">=", "preference", "always", "someti
 
 @dataclass
 class Scope:
-    """The visible variables, and a counter of the slots that the whole action uses."""
+    """The visible variables by their names in the text, and all names of the whole action."""
 
-    variables: Mapping[str, int]
-    counter: list[int]
+    visible: Mapping[str, str] = field(default_factory=dict)
+    declared: list[str] = field(default_factory=list)
 
     def extended(self, variables: Iterable[Variable]) -> Scope:
-        return Scope({**self.variables, **{v.name: v.slot for v in variables}}, self.counter)
+        own = {conditions.as_written(v.name): v.name for v in variables}
+        return Scope({**self.visible, **own}, self.declared)
+
+    def new(self, name: str) -> str:
+        """Return a name for a variable, numbered if another one has it."""
+        self.declared.append(name)
+        number = self.declared.count(name)
+        return name if number == 1 else f"{name} {number}"
 
 
 class Reader:
@@ -54,15 +49,20 @@ class Reader:
     def unsupported(self, node: Node, what: str) -> NoReturn:
         self.source.fail(node, f"{what} is not supported", unsupported=True)
 
-    def sections(self, root: Node, kind: str) -> tuple[str, list[tuple[str, Node]]]:
-        """Return the name in `(define (kind name) ...)` and the sections by keyword."""
+    def sections(
+        self, root: Node, kind: str, once: Container[str], repeated: Container[str] = ()
+    ) -> tuple[str, dict[str, list[Node]]]:
+        """Return the name in `(define (kind name) ...)` and the sections by keyword.
+
+        Sections `once` may occur once, `repeated` ones any number of times.
+        """
         if not root or root[0] != "define":
             self.fail(root, "expected 'define'", 0)
         header = root[1] if len(root) > 1 else root
         if not isinstance(header, Node) or len(header) != 2 or header[0] != kind:
             self.fail(root, f"expected '({kind} NAME)'", 1)
         name = self.word(header, 1)
-        found: list[tuple[str, Node]] = []
+        found: dict[str, list[Node]] = {}
         for i in range(2, len(root)):
             section = root[i]
             if not isinstance(section, Node) or not section:
@@ -70,9 +70,11 @@ class Reader:
             keyword = self.word(section, 0)
             if keyword in _UNSUPPORTED_SECTIONS:
                 self.unsupported(section, keyword)
-            if keyword not in (":action", ":derived") and any(keyword == k for k, _ in found):
+            if keyword not in once and keyword not in repeated:
+                self.fail(section, f"unknown section {keyword}", 0)
+            if keyword in found and keyword not in repeated:
                 self.fail(section, f"a second {keyword}", 0)
-            found.append((keyword, section))
+            found.setdefault(keyword, []).append(section)
         return name, found
 
     def word(self, node: Node, child: int) -> str:
@@ -117,23 +119,28 @@ class Reader:
                 self.fail(node, f"unknown type {name}", child)
         return types
 
-    def only(self, types: Types, node: Node, child: int) -> str:
-        """Return the single type of an object."""
-        if len(types) > 1:
-            self.fail(node, "an object has one type; 'either' is for parameters", child)
-        return types[0]
+    def typed_objects(self, node: Node, constants: Mapping[str, str]) -> dict[str, str]:
+        """Return objects with their types. They may repeat the domain's constants."""
+        declared: dict[str, str] = {}
+        for name, types, place in self.typed_list(node, 1):
+            own, *others = self.known(types, node, place)
+            if others:
+                self.fail(node, "an object has one type; 'either' is for parameters", place)
+            if name in declared or constants.get(name, own) != own:
+                self.fail(node, f"{name} is declared twice", place)
+            declared[name] = own
+        return declared
 
     def variables(self, node: Node, scope: Scope, first: int = 0) -> list[Variable]:
-        """Read a list of typed variables, each in a slot of its own."""
-        found: list[Variable] = []
+        """Read a list of typed variables, each with a name of its own."""
+        found: dict[str, Variable] = {}
         for name, types, place in self.typed_list(node, first):
             if not name.startswith("?"):
                 self.fail(node, f"expected a variable, not {name}", place)
-            if any(name == v.name for v in found):
+            if name in found:
                 self.fail(node, f"{name} is declared twice", place)
-            found.append(Variable(name, scope.counter[0], self.known(types, node, place)))
-            scope.counter[0] += 1
-        return found
+            found[name] = Variable(scope.new(name), self.known(types, node, place))
+        return list(found.values())
 
     def quantified(self, node: Node, scope: Scope) -> tuple[list[Variable], Scope]:
         declared = node[1] if len(node) == 3 else None
@@ -148,27 +155,28 @@ class Reader:
             self.fail(node, f"expected '(', not {item}", child)
         return item
 
-    def terms(self, node: Node, scope: Scope) -> tuple[list[Term], list[str]]:
-        """Return the arguments of an atom as terms and as texts."""
-        names = [self.word(node, i) for i in range(1, len(node))]
-        terms: list[Term] = []
-        for i, name in enumerate(names, 1):
+    def terms(self, node: Node, scope: Scope) -> list[str]:
+        """Return the arguments of an atom: variables and objects."""
+        terms = []
+        for i in range(1, len(node)):
+            name = self.word(node, i)
             if name.startswith("?"):
-                if name not in scope.variables:
+                if name not in scope.visible:
                     self.fail(node, f"{name} is not a parameter here", i)
-                terms.append(scope.variables[name])
-            else:
-                if name not in self.objects:
-                    self.fail(node, f"unknown object {name}", i)
-                terms.append(name)
-        return terms, names
+                name = scope.visible[name]
+            elif name not in self.objects:
+                self.fail(node, f"unknown object {name}", i)
+            terms.append(name)
+        return terms
 
-    def atom(self, node: Node, scope: Scope) -> Atom:
-        predicate = self.word(node, 0)
-        if predicate not in self.domain.predicates:
-            self.fail(node, f"unknown predicate {predicate}", 0)
-        self.check_arity(node, len(self.domain.predicates[predicate]))
-        return Atom(predicate, *self.terms(node, scope))
+    def atom(self, node: Node, scope: Scope, kind: str = "predicate") -> Atom:
+        """Read a predicate (or a function, as `kind` says) with its arguments."""
+        declared = self.domain.predicates if kind == "predicate" else self.domain.functions
+        name = self.word(node, 0)
+        if name not in declared:
+            self.fail(node, f"unknown {kind} {name}", 0)
+        self.check_arity(node, len(declared[name]))
+        return Atom(name, self.terms(node, scope))
 
     def check_arity(self, node: Node, arity: int) -> None:
         if len(node) - 1 != arity:
@@ -176,28 +184,28 @@ class Reader:
 
     def condition(self, node: Node, scope: Scope) -> Condition:
         if not node:
-            return And()
+            return conditions.And()
         head = self.word(node, 0)
         parts = range(1, len(node))
         if head in ("and", "or"):
             made = [self.condition(self.part(node, i), scope) for i in parts]
-            return And(made) if head == "and" else Or(made)
+            return conditions.And(made) if head == "and" else conditions.Or(made)
         if head == "not":
             self.check_arity(node, 1)
-            return Not(self.condition(self.part(node, 1), scope))
+            return conditions.Not(self.condition(self.part(node, 1), scope))
         if head == "imply":
             self.check_arity(node, 2)
             premise, conclusion = (self.condition(self.part(node, i), scope) for i in parts)
-            return Imply(premise, conclusion)
+            return conditions.Imply(premise, conclusion)
         if head in ("exists", "forall"):
+            quantifier = conditions.Exists if head == "exists" else conditions.ForAll
             variables, inner = self.quantified(node, scope)
-            body = self.condition(self.part(node, 2), inner)
-            return Exists(variables, body) if head == "exists" else ForAll(variables, body)
+            return quantifier(variables, self.condition(self.part(node, 2), inner))
         if head == "=":
             self.check_arity(node, 2)
             if any(isinstance(node[i], Node) or is_number(node[i]) for i in parts):
                 self.unsupported(node, "a numeric condition")
-            return Equal(*self.terms(node, scope))
+            return conditions.Equal(self.terms(node, scope))
         if head in _UNSUPPORTED_CONDITIONS and head not in self.domain.predicates:
             self.unsupported(node, f"'{head}'")
         return self.atom(node, scope)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from planlog.validation.conditions import Atom, Condition, Query, Rule, Types, Variable
+from planlog.validation.conditions import Atom, Condition, Query, Types, Variable
 from planlog.validation.world import Relation, Row, Stratum
 
 
@@ -34,9 +33,7 @@ class Action:
     name: str
     parameters: tuple[Variable, ...]
     precondition: Condition
-    effects: tuple[Effect, ...]
-    costs: tuple[Cost, ...]
-    slots: int  # number of parameters and quantified variables
+    effects: tuple[Effect | Cost, ...]
 
 
 @dataclass
@@ -49,13 +46,8 @@ class Domain:
     predicates: dict[str, tuple[Types, ...]] = field(default_factory=dict)
     functions: dict[str, tuple[Types, ...]] = field(default_factory=dict)
     actions: dict[str, Action] = field(default_factory=dict)
-    rules: list[Rule] = field(default_factory=list)
+    derived: set[str] = field(default_factory=set)
     strata: list[Stratum] = field(default_factory=list)
-
-    @cached_property
-    def derived(self) -> frozenset[str]:
-        """Derived predicates; used only after all rules are read."""
-        return frozenset(rule.head.predicate for rule in self.rules)
 
     def supertypes(self, name: str) -> frozenset[str]:
         """Return a type and all its super-types."""
@@ -77,5 +69,4 @@ class Problem:
     relations: dict[str, Relation]
     values: Mapping[tuple[str, Row], float]  # initial values of functions
     goal: Condition
-    goal_slots: int
     counts_costs: bool  # the metric is (total-cost); otherwise each action costs 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from planlog.errors import Diagnostic, PlanFileError
 
@@ -11,8 +11,7 @@ _STEP = re.compile(r"\(\s*([^\s();]+(?:\s+[^\s();]+)*)\s*\)")
 _COST = re.compile(r";\s*cost\s*=\s*([+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?)\b.*", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A ground action of a plan."""
 
     name: str
@@ -22,16 +21,11 @@ class Step:
         return f"({' '.join((self.name, *self.arguments))})"
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The steps of a plan file."""
+def read_plan(text: str, file: str) -> tuple[list[Step], float | None]:
+    """Return the steps in lower case, and the cost that the last line declares, if it does.
 
-    steps: tuple[Step, ...]
-    declared_cost: float | None  # from the last line; None if the file was cut short
-
-
-def read_plan(text: str, file: str) -> Plan:
-    """Return the steps in lower case. Raises PlanFileError with all lines that are no steps."""
+    Raises PlanFileError with all lines that are no steps.
+    """
     steps: list[Step] = []
     wrong: list[Diagnostic] = []
     declared_cost: float | None = None
@@ -40,27 +34,17 @@ def read_plan(text: str, file: str) -> Plan:
         if line.strip():
             cost = None if content else _COST.match(line.strip())
             declared_cost = float(cost.group(1)) if cost else None
-        if not content:
-            continue
-        step = _STEP.fullmatch(content)
-        if step is not None:
+        if step := _STEP.fullmatch(content):
             name, *arguments = step.group(1).lower().split()
             steps.append(Step(name, tuple(arguments)))
-            continue
-        wrong.append(
-            Diagnostic(
-                file=file,
-                line=number,
-                column=line.index(content) + 1,
-                message="expected one step '(action arguments)'",
-                hint=_hint(content),
-                source=line.rstrip("\r"),
-                length=len(content),
-            )
-        )
+        elif content:
+            place = (file, number, line.index(content) + 1)
+            message = "expected one step '(action arguments)'"
+            source = line.rstrip("\r")
+            wrong.append(Diagnostic(*place, message, _hint(content), source, len(content)))
     if wrong:
         raise PlanFileError(wrong)
-    return Plan(tuple(steps), declared_cost)
+    return steps, declared_cost
 
 
 def _hint(content: str) -> str:

@@ -18,12 +18,9 @@ def read_problem(source: Source, domain: Domain) -> Problem:
 
 class _ProblemReader(Reader):
     def read(self, root: Node) -> Problem:
-        _, sections = self.sections(root, "problem")
-        once = dict(sections)
         known = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric")
-        for keyword, node in sections:
-            if keyword not in known:
-                self.fail(node, f"unknown section {keyword}", 0)
+        _, sections = self.sections(root, "problem", known)
+        once = {keyword: nodes[0] for keyword, nodes in sections.items()}
         for keyword in (":domain", ":init", ":goal"):
             if keyword not in once:
                 self.fail(root, f"{keyword} is missing")
@@ -32,26 +29,18 @@ class _ProblemReader(Reader):
             self.fail(goal, "expected '(:goal CONDITION)'")
         self.objects = objects = self.read_objects(once.get(":objects", Node()))
         relations, values = self.read_init(once[":init"], objects)
-        scope = Scope({}, [0])
         return Problem(
             self.word(once[":domain"], 1),
             objects,
             relations,
             values,
-            self.condition(self.part(goal, 1), scope),
-            scope.counter[0],
+            self.condition(self.part(goal, 1), Scope()),
             self.read_metric(once.get(":metric")),
         )
 
     def read_objects(self, node: Node) -> dict[str, frozenset[str]]:
-        declared: dict[str, str] = {}
-        for name, types, place in self.typed_list(node, 1):
-            own = self.only(self.known(types, node, place), node, place)
-            # Old tasks repeat the domain's constants among their objects.
-            if name in declared or self.domain.constants.get(name, own) != own:
-                self.fail(node, f"{name} is declared twice", place)
-            declared[name] = own
-        declared = {**self.domain.constants, **declared}
+        constants = self.domain.constants  # old tasks repeat them among their objects
+        declared = {**constants, **self.typed_objects(node, constants)}
         above = {own: self.domain.supertypes(own) for own in set(declared.values())}
         return {name: above[own] for name, own in declared.items()}
 
@@ -75,7 +64,7 @@ class _ProblemReader(Reader):
                 continue
             if predicate == "not" and predicate not in rows:
                 self.check_arity(fact, 1)
-                self.atom(self.part(fact, 1), Scope({}, [0]))  # only checked: it is false anyway
+                self.atom(self.part(fact, 1), Scope())  # only checked: it is false anyway
                 continue
             if predicate not in rows:
                 self.fail(fact, f"unknown predicate {predicate}", 0)
@@ -102,15 +91,10 @@ class _ProblemReader(Reader):
     def read_value(self, fact: Node, values: dict[tuple[str, Row], float]) -> None:
         """Read an initial value `(= (function objects) number)`."""
         self.check_arity(fact, 2)
-        function = self.part(fact, 1)
-        name = self.word(function, 0)
-        if name not in self.domain.functions:
-            self.fail(function, f"unknown function {name}", 0)
-        self.check_arity(function, len(self.domain.functions[name]))
-        arguments, _ = self.terms(function, Scope({}, [0]))
+        function = self.atom(self.part(fact, 1), Scope(), "function")
         if not is_number(fact[2]):
             self.fail(fact, "expected a number", 2)
-        values[name, tuple(map(str, arguments))] = float(self.word(fact, 2))
+        values[function.predicate, function.terms] = float(self.word(fact, 2))
 
     def read_metric(self, node: Node | None) -> bool:
         if node is None:

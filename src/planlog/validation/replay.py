@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from planlog.validation.conditions import And, Env
+from planlog.validation.conditions import Env, conjuncts
 from planlog.validation.domain import read_domain
-from planlog.validation.model import Action, Domain, Problem
+from planlog.validation.model import Action, Cost, Domain, Effect, Problem
 from planlog.validation.plan import Step, read_plan
 from planlog.validation.problem import read_problem
 from planlog.validation.sexpr import Source
@@ -57,30 +57,29 @@ class Validator:
         Raises PlanFileError if the text is not a plan.
         """
         domain, problem = self._domain, self._problem
-        plan = read_plan(plan_text, name)
-        world = World(problem.objects, problem.relations, domain.strata)
+        steps, declared = read_plan(plan_text, name)
+        replay = _Replay(domain, problem)
         warnings = []
         if problem.domain_name != domain.name:
             warnings.append(
                 f"the problem is for domain {problem.domain_name}, but the domain is {domain.name}"
             )
-        if plan.declared_cost is None:
+        if declared is None:
             warnings.append("incomplete plan file: the last line is not '; cost = N (...)'")
 
-        cost, executed, reason = 0.0, 0, ""
-        for step in plan.steps:
+        cost, executed = 0.0, 0
+        failed: Step | None = None
+        for step in steps:
             try:
-                cost += _execute(step, domain, problem, world)
+                cost += replay.execute(step)
             except _StepError as failure:
-                reason = f"step {executed + 1} {step}: {failure}"
+                failed, reason = step, f"step {executed + 1} {step}: {failure}"
                 break
             executed += 1
-        failed = plan.steps[executed] if reason else None
-        if failed is None:
-            declared = plan.declared_cost
+        else:
             if declared is not None and not math.isclose(declared, cost, abs_tol=1e-6):
                 warnings.append(f"the plan file says cost {declared:g}, but it is {cost:g}")
-            reason = "" if prefix else _open_goals(problem, world)
+            reason = "" if prefix else replay.open_goals()
         return Report(
             valid=not reason,
             steps=executed,
@@ -89,7 +88,7 @@ class Validator:
             action=str(failed) if failed else None,
             reason=reason,
             warnings=tuple(warnings),
-            complete=plan.declared_cost is not None,
+            complete=declared is not None,
         )
 
 
@@ -118,79 +117,75 @@ def validate_files(
     return validate(*texts, prefix=prefix, names=(str(domain), str(problem), str(plan)))
 
 
-def _execute(step: Step, domain: Domain, problem: Problem, world: World) -> float:
-    """Apply a step to the world and return its cost."""
-    action = domain.actions.get(step.name)
-    if action is None:
-        raise _unknown("action", step.name, domain.actions)
-    env = _bind(step, action, problem, world)
-    if not action.precondition.holds(env, world):
-        raise _StepError(f"precondition {action.precondition.failure(env, world)} is false")
-    # Conditions of effects and costs refer to the state before the step.
-    cost = _cost(action, env, problem, world) if problem.counts_costs else 1.0
-    deleted: list[tuple[str, Row]] = []
-    added: list[tuple[str, Row]] = []
-    for effect in action.effects:
-        changed = added if effect.adds else deleted
-        for found in effect.query.solutions(env, world):
-            changed.append((effect.atom.predicate, effect.atom.row(found)))
-    world.apply(deleted, added)
-    return cost
+class _Replay:
+    """A replay of a plan: the world after the steps executed so far."""
 
+    def __init__(self, domain: Domain, problem: Problem) -> None:
+        self.domain = domain
+        self.problem = problem
+        self.world = World(problem.objects, problem.relations, domain.strata)
 
-def _bind(step: Step, action: Action, problem: Problem, world: World) -> Env:
-    if len(step.arguments) != len(action.parameters):
-        raise _StepError(
-            f"{action.name} has {len(action.parameters)} arguments, not {len(step.arguments)}"
+    def execute(self, step: Step) -> float:
+        """Apply a step to the world and return its cost."""
+        action = self.domain.actions.get(step.name)
+        if action is None:
+            raise _unknown("action", step.name, self.domain.actions)
+        env = self.bind(step, action)
+        if not action.precondition.holds(env, self.world):
+            reason = action.precondition.failure(env, self.world)
+            raise _StepError(f"precondition {reason} is false")
+        # Conditions of effects and costs refer to the state before the step.
+        cost = 0.0 if self.problem.counts_costs else 1.0
+        deleted: list[tuple[str, Row]] = []
+        added: list[tuple[str, Row]] = []
+        for effect in action.effects:
+            for found in effect.query.solutions(env, self.world):
+                if isinstance(effect, Effect):
+                    changed = added if effect.adds else deleted
+                    changed.append((effect.atom.predicate, effect.atom.row(found)))
+                elif self.problem.counts_costs:
+                    cost += self.amount(effect, found)
+        self.world.apply(deleted, added)
+        return cost
+
+    def bind(self, step: Step, action: Action) -> Env:
+        given, wanted = step.arguments, action.parameters
+        if len(given) != len(wanted):
+            raise _StepError(f"{action.name} has {len(wanted)} arguments, not {len(given)}")
+        for name, parameter in zip(given, wanted, strict=True):
+            if name not in self.problem.objects:
+                raise _unknown("object", name, self.problem.objects)
+            if name not in self.world.members(parameter.types):
+                raise _StepError(
+                    f"{name} is not of type {' or '.join(parameter.types)}, "
+                    f"as parameter {parameter.name} has to be"
+                )
+        return {parameter.name: name for parameter, name in zip(wanted, given, strict=True)}
+
+    def amount(self, cost: Cost, env: Env) -> float:
+        if isinstance(cost.amount, float):
+            return cost.amount
+        value = self.problem.values.get((cost.amount.predicate, cost.amount.row(env)))
+        if value is None:
+            raise _StepError(f"the cost {cost.amount.show(env)} has no value")
+        return value
+
+    def open_goals(self) -> str:
+        """Describe the parts of the goal that do not hold; return an empty text if all do."""
+        goals = list(conjuncts(self.problem.goal))
+        unsatisfied = [goal for goal in goals if not goal.holds({}, self.world)]
+        if not unsatisfied:
+            return ""
+        shown = [goal.failure({}, self.world) for goal in unsatisfied[:SHOWN_GOALS]]
+        more = len(unsatisfied) - len(shown)
+        return (
+            f"goal not reached, {len(unsatisfied)} of {len(goals)} parts are false: "
+            + ", ".join(shown)
+            + (f" and {more} more" if more else "")
         )
-    for name, parameter in zip(step.arguments, action.parameters, strict=True):
-        if name not in problem.objects:
-            raise _unknown("object", name, problem.objects)
-        if name not in world.members(parameter.types):
-            raise _StepError(
-                f"{name} is not of type {' or '.join(parameter.types)}, "
-                f"as parameter {parameter.name} has to be"
-            )
-    return [*step.arguments, *[""] * (action.slots - len(step.arguments))]
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> _StepError:
     near = get_close_matches(name, known, 1)
     hint = f" (did you mean {near[0]}?)" if near else ""
     return _StepError(f"there is no {kind} {name}{hint}")
-
-
-def _cost(action: Action, env: Env, problem: Problem, world: World) -> float:
-    total = 0.0
-    for cost in action.costs:
-        for found in cost.query.solutions(env, world):
-            if isinstance(cost.amount, float):
-                total += cost.amount
-                continue
-            value = problem.values.get((cost.amount.predicate, cost.amount.row(found)))
-            if value is None:
-                raise _StepError(f"the cost {cost.amount.show(found)} has no value")
-            total += value
-    return total
-
-
-def _open_goals(problem: Problem, world: World) -> str:
-    """Describe the parts of the goal that do not hold; return an empty text if all do."""
-    goals, todo = [], [problem.goal]
-    while todo:
-        goal = todo.pop()
-        if isinstance(goal, And):
-            todo += reversed(goal.parts)
-        else:
-            goals.append(goal)
-    env = [""] * problem.goal_slots
-    unsatisfied = [goal for goal in goals if not goal.holds(env, world)]
-    if not unsatisfied:
-        return ""
-    shown = [goal.failure(env, world) for goal in unsatisfied[:SHOWN_GOALS]]
-    more = len(unsatisfied) - len(shown)
-    return (
-        f"goal not reached, {len(unsatisfied)} of {len(goals)} parts are false: "
-        + ", ".join(shown)
-        + (f" and {more} more" if more else "")
-    )

@@ -51,15 +51,10 @@ class Source:
                 break
         begin = self.text.rfind("\n", 0, offset) + 1
         end = self.text.find("\n", offset)
-        diagnostic = Diagnostic(
-            file=self.file,
-            line=self.text.count("\n", 0, offset) + 1,
-            column=offset - begin + 1,
-            message=message,
-            source=self.text[begin : len(self.text) if end < 0 else end].rstrip("\r"),
-            length=length,
-            severity=Severity.UNSUPPORTED if unsupported else Severity.ERROR,
-        )
+        place = (self.file, self.text.count("\n", 0, offset) + 1, offset - begin + 1)
+        line = self.text[begin : len(self.text) if end < 0 else end].rstrip("\r")
+        severity = Severity.UNSUPPORTED if unsupported else Severity.ERROR
+        diagnostic = Diagnostic(*place, message, "", line, length, severity)
         raise (UnsupportedError if unsupported else PddlError)([diagnostic])
 
 

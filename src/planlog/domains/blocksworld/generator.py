@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from planlog.domains import Size
 from planlog.domains.problem_text import numbered
-from planlog.domains.sizes import Size
 
 SIZES = (Size("blocks", "number of blocks", 2, 10, (5, 29), (5, 29), (35, 146), (160, 488)),)
 SMALLEST = ((2,),) * 4 + ((3,),) * 4 + ((4,),) * 6

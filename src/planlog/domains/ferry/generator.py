@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from planlog.domains import Size
 from planlog.domains.problem_text import numbered, problem_text
-from planlog.domains.sizes import Size
 
 SIZES = (
     Size("cars", "number of cars", 1, 10, (1, 20), (2, 20), (10, 97), (200, 974)),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from planlog.domains import Size
 from planlog.domains.problem_text import covering_subsets, numbered, problem_text, random_subset
-from planlog.domains.sizes import Size
 
 SIZES = (
     Size("rovers", "number of rovers", 1, 2, (1, 4), (1, 4), (5, 10), (15, 30)),
@@ -70,21 +70,9 @@ def generate(
     for i in random_subset(rng, len(images), 0 if goal else 1):
         goal.append(f"(communicated_image_data {images[i][0]} {images[i][1]})")
 
-    return problem_text(
-        name,
-        "rover",
-        {
-            "lander": ["general"],
-            "mode": MODES,
-            "rover": rover,
-            "store": store,
-            "waypoint": waypoint,
-            "camera": camera,
-            "objective": objective,
-        },
-        initial,
-        goal,
-    )
+    objects = {"lander": ["general"], "mode": list(MODES), "rover": rover, "store": store}
+    objects |= {"waypoint": waypoint, "camera": camera, "objective": objective}
+    return problem_text(name, "rover", objects, initial, goal)
 
 
 def _visible_pairs(rng: np.random.Generator, waypoints: int) -> list[tuple[int, int]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from planlog.domains import Size
 from planlog.domains.problem_text import covering_subsets, numbered, problem_text, random_subset
-from planlog.domains.sizes import Size
 
 SIZES = (
     Size("satellites", "number of satellites", 1, 5, (3, 10), (3, 10), (15, 40), (50, 99)),
@@ -63,15 +63,6 @@ def generate(
     ]
     goal += [f"(have_image {images[i][0]} {images[i][1]})" for i in wanted]
 
-    return problem_text(
-        name,
-        "satellite",
-        {
-            "satellite": satellite,
-            "instrument": instrument,
-            "mode": mode,
-            "direction": direction,
-        },
-        initial,
-        goal,
-    )
+    objects = {"satellite": satellite, "instrument": instrument, "mode": mode}
+    objects["direction"] = direction
+    return problem_text(name, "satellite", objects, initial, goal)

@@ -1,0 +1,74 @@
+"""Checked programs: the stages from the text of a rule file to its rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from planlog.datalog.diagnostics import Diagnostics
+from planlog.datalog.lint import lint
+from planlog.datalog.parser import parse
+from planlog.datalog.resolve import resolve
+from planlog.datalog.safety import check_safety
+from planlog.datalog.stratify import Dependencies, check_stratified
+from planlog.datalog.syntax import Rule
+from planlog.datalog.typecheck import check_types
+from planlog.errors import Diagnostic
+
+if TYPE_CHECKING:
+    from planlog.pddl.task import Domain
+
+
+@dataclass(frozen=True)
+class Program:
+    """Checked rules: safe, stratified and well typed."""
+
+    rules: tuple[Rule, ...]
+    warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
+    file: str = field(default="<rules>", compare=False)
+    text: str = field(default="", compare=False)
+    expanded: bool = False  # the bodies of rules for actions contain their preconditions
+
+    def without_network_rules(self) -> tuple[Program, tuple[Rule, ...]]:
+        """Split the program into the rules of the policy and those that only networks read."""
+        rules = self.rules
+        if not any(rule.for_network for rule in rules):
+            return self, ()
+        dependencies = Dependencies(rules)
+        read = dependencies.needed_for(rule.head.relation for rule in rules if rule.for_network)
+        # Unused predicates stay, too, with all that they need.
+        kept = dependencies.needed_for(
+            r.head.relation for r in rules if r.is_policy_rule or r.head.relation not in read
+        )
+        return (
+            replace(self, rules=tuple(rule for rule in rules if rule.head.relation in kept)),
+            tuple(rule for rule in rules if rule.head.relation not in kept),
+        )
+
+    def __str__(self) -> str:
+        return "".join(f"{rule}\n" for rule in self.rules)
+
+
+def parse_program(text: str, domain: Domain, file: str = "<rules>") -> Program:
+    """Parse and check the text of a rule file; messages call it `file`.
+
+    Returns the program with its warnings. Raises RuleError with all mistakes and where they are.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    diagnostics = Diagnostics(file, text)
+    rules = resolve(parse(text, diagnostics), domain, diagnostics)
+    dependencies = Dependencies(rules)
+    check_safety(rules, diagnostics)
+    check_stratified(dependencies, diagnostics)
+    check_types(dependencies.in_order(rules), domain, diagnostics)
+    diagnostics.raise_errors()
+    lint(rules, dependencies, domain, diagnostics)
+    return Program(tuple(rules), diagnostics.warnings, file, text)
+
+
+def read_program(path: str | Path, domain: Domain) -> Program:
+    """Read and check a rule file. Raises RuleError as `parse_program` does, and OSError."""
+    # A byte that is not UTF-8 becomes a character that is unknown outside of comments.
+    text = Path(path).read_bytes().decode("utf-8-sig", errors="replace")
+    return parse_program(text, domain, str(path))
