@@ -397,8 +397,8 @@ def test_weights_can_be_shared_frozen_and_set() -> None:
         STRUCTURE,
         scores=["add-red"],
         names={"r0.B0": "B", "r0.B1": "B"},
-        frozen=["B"],
     )
+    network.weight("B").requires_grad_(False)
     assert network.names == ("r0.H", "B", "r1.H", "r1.B0", "r1.B1")
     alone = Network(STRUCTURE, scores=["add-red"])
     for name in ("r0.H", "r1.H", "r1.B0", "r1.B1"):

@@ -152,9 +152,9 @@ def test_labels_are_exact_where_plans_are_optimal(
         start = distance(labels.task, labels.task.initial)
         assert start <= labels.last_cost <= labels.first_cost
         for here, actions in judged(policy, labels):
-            labels = [is_optimal for _, is_optimal in actions.values()]
-            assert any(labels)
-            assert not all(labels)
+            optimal = [is_optimal for _, is_optimal in actions.values()]
+            assert any(optimal)
+            assert not all(optimal)
             for there, is_optimal in actions.values():
                 if is_optimal:
                     assert there >= 0  # the goal can still be reached

@@ -384,7 +384,8 @@ def listwise(data: Dataset, network: Network) -> torch.Tensor:
 
 def test_frozen_weights_stay() -> None:
     where = setting()
-    network = where.network(frozen=["r0.H"])
+    network = where.network()
+    network.weight("r0.H").requires_grad_(False)
     before = network.weights()
     train(where.data(), network, SMALL)
     after = network.weights()
@@ -408,7 +409,7 @@ def test_nothing_to_learn() -> None:
 
 
 def test_mistakes_in_settings_and_checkpoints() -> None:
-    with pytest.raises(ValueError, match="must be positive"):
+    with pytest.raises(ValueError, match="epochs must be at least 1"):
         TrainingSettings(epochs=0)
     with pytest.raises(ValueError, match="learning_rate"):
         TrainingSettings(learning_rate=-1)

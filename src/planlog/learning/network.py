@@ -49,9 +49,9 @@ class Network(torch.nn.Module):
 
     `dimensions` overrides the dimensions of other relations, by name (or by number, if relations
     share a name). The default is the settings' `width` for derived relations and 1 for inputs.
-    `names` renames weights; weights of the same name are one weight. `frozen` names the weights
-    that are not trained. Weights are drawn uniformly from ±a, a = sqrt(6 / (m + n)), where m and n
-    are the dimensions before and after all matrices that are added (Glorot and Bengio 2010).
+    `names` renames weights; weights of the same name are one weight. Weights are drawn uniformly
+    from ±a, a = sqrt(6 / (m + n)), where m and n are the dimensions before and after all matrices
+    that are added (Glorot and Bengio 2010).
     """
 
     def __init__(
@@ -62,7 +62,6 @@ class Network(torch.nn.Module):
         scores: Collection[str | int] = (),
         dimensions: Mapping[str | int, int] | None = None,
         names: Mapping[str, str] | None = None,
-        frozen: Collection[str] = (),
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
     ) -> None:
@@ -79,8 +78,6 @@ class Network(torch.nn.Module):
         self._places: dict[str, int] = {}
         self._weights = torch.nn.ParameterList()
         self._add_weights(dict(names or {}), np.random.default_rng(seed))
-        for name in frozen:
-            self.weight(name).requires_grad_(False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,7 +93,7 @@ class Network(torch.nn.Module):
         return weight
 
     def set_weight(self, name: str, values: npt.ArrayLike) -> None:
-        """Set the values of a weight, which may be frozen; the shape stays the same."""
+        """Set the values of a weight; the shape stays the same."""
         weight, array = self.weight(name), np.asarray(values)
         if array.shape != tuple(weight.shape):
             raise ValueError(f"weight '{name}' has shape {tuple(weight.shape)}, not {array.shape}")
