@@ -24,8 +24,8 @@ FILES = "from planlog import domains as d; print(d.policy_path('{0}'), d.model_p
 SMALL = {
     "blocksworld": "--blocks=6",
     "ferry": "--cars=4 --locations=4",
-    "rover": "--rovers=1 --waypoints=4 --cameras=2 --objectives=2",
-    "satellite": "--satellites=2 --instruments=3 --modes=2 --directions=4",
+    "rover": "--rovers=1 --waypoints=3 --cameras=1 --objectives=1",
+    "satellite": "--satellites=2 --instruments=2 --modes=2 --directions=3",
 }
 
 
@@ -72,7 +72,7 @@ def commands(python: str, folder: Path, scale: float) -> Iterator[tuple[str, lis
             "improve, rules": ["solve", *medium, rules, *search],
             "improve, model": ["solve", *medium, learned, *search],
             "check state spaces": ["check", small[0], policy, *small[1:], "--jobs=1"],
-            "train on small tasks": [*train, "--settings=small"],
+            "train on small tasks": [*train, "--settings=small", "--epochs=20"],
             "train by search": [*train, "--epochs=3", "--limit=2"],  # no task is that small
         }.items():
             yield f"{name}: {title}", arguments

@@ -340,6 +340,7 @@ def test_an_interrupt_gives_the_best_so_far(variant: TrainingSettings) -> None:
     assert rest.history == whole.history
 
 
+@pytest.mark.slow  # torch's optimisers take seconds to import
 def test_updates_are_those_of_adam() -> None:
     rates = [0.01 * (1 + math.cos(math.pi * i / 5)) / 2 for i in range(5)]
     result, ours = run(TrainingSettings(epochs=5))

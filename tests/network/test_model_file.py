@@ -24,7 +24,7 @@ from planlog.network.settings import NetworkSettings, TemplateSettings
 from planlog.network.template import build_template
 from planlog.pddl.task import Domain
 from planlog.policy.policy import Policy
-from support.model_files import Change, domain_of, forge, make, put, small
+from support.model_files import Change, domain_of, forge, make, put, same_weights, small
 from support.profiles import examples
 from support.random_networks import (
     NARROW,
@@ -49,18 +49,8 @@ values = st.recursive(
 objects = st.dictionaries(st.text("abc"), values, max_size=4)
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a path that tests write to again and again."""
-    return tmp_path_factory.mktemp("models") / "model.safetensors"
-
-
 def same(left: Model, right: Model) -> bool:
-    return (
-        left.describe() == right.describe()
-        and left.weights.keys() == right.weights.keys()
-        and all(np.array_equal(left.weights[name], right.weights[name]) for name in left.weights)
-    )
+    return left.describe() == right.describe() and same_weights(left, right)
 
 
 def bytes_of(written: Model, file: Path) -> bytes:

@@ -31,7 +31,7 @@ from planlog.policy.policy import Policy
 
 FORMAT = 2  # increases when older versions of Planlog cannot read new files
 
-# Limits of what reading a file can cost; sensible models are far smaller.
+# Limits on the cost of reading a file; sensible models are far smaller.
 MOST_BYTES = 256 * 1024**2
 MOST_HEADER_BYTES = 16 * 1024**2
 
@@ -276,7 +276,7 @@ def _network_settings(values: Mapping[str, Any]) -> NetworkSettings:
 def _read_container(path: Path) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
     """Return the metadata of a safetensors file, and its tensors: dtype, shape and data by name."""
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise ModelError(f"{path} is no file")  # reading a pipe could wait for ever
+        raise ModelError(f"{path} is no file")  # reading a pipe could block forever
     size = path.stat().st_size
     # The file is not mapped into memory: if it shrank meanwhile, the process would crash.
     data = b"" if size > MOST_BYTES else path.read_bytes()

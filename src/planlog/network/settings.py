@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, get_args, get_type_hints
 
-# Sensible networks have far fewer; reading a model file must not take for ever.
+# Bounds the cost of reading a model file; sensible networks have far fewer layers.
 MOST_LAYERS = 100
 
 
