@@ -1,4 +1,4 @@
-"""What all measurements share: how much to measure, the tasks, and the clock."""
+"""Inputs of all measurements: sizes, tasks and the clock."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ LARGEST = {
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much to measure."""
+    """Sizes of the measurements."""
 
     repetitions: int
     read_sizes: dict[str, int]  # of the Rover task to read
-    read_characters: int  # that it has at least
+    read_characters: int  # minimum of its text
     blocks: int
-    plan_part: float  # of the largest sizes, for whole plans
+    plan_part: float  # of the largest sizes
     growth_parts: tuple[float, ...]
-    states: int  # that a state space has at most
+    states: int  # maximum of a state space
     sample: int  # states on which NeuraLogic is measured
     sample_epochs: int
     training: str  # settings of `planlog train`
     models: tuple[str, ...]  # domains to train a model for
-    score_sizes: dict[str, dict[str, int]]  # of the tasks in which steps are scored
+    score_sizes: dict[str, dict[str, int]]  # of the tasks for steps with a learned policy
 
 
 FULL = Sizes(
@@ -44,7 +44,7 @@ FULL = Sizes(
     plan_part=1,
     growth_parts=(1 / 8, 1 / 4, 1 / 2, 1),
     states=10_000,
-    # With fewer, more of it stays in the processor's caches than with all states.
+    # A smaller sample would fit into the caches of the processor, unlike all states.
     sample=4000,
     sample_epochs=12,
     training="default",
@@ -72,13 +72,13 @@ QUICK = Sizes(
 
 
 def best(repetitions: int, *sides: Callable[[], float]) -> list[float]:
-    """The least number of seconds that each side reports, over repetitions in turns."""
+    """Run all sides in turns, and return the fewest seconds that each reports."""
     rounds = [[side() for side in sides] for _ in range(repetitions)]
     return [min(times) for times in zip(*rounds, strict=True)]
 
 
 def timed(function: Callable[[], object]) -> Callable[[], float]:
-    """The function as one that reports how many seconds it took."""
+    """Return a function that calls this one and returns its CPU seconds."""
 
     def run() -> float:
         start = time.thread_time()
@@ -89,7 +89,7 @@ def timed(function: Callable[[], object]) -> Callable[[], float]:
 
 
 def setting(name: str) -> tuple[Domain, Policy]:
-    """A shipped domain and its policy."""
+    """Return a shipped domain and its policy."""
     domain = Domain.read(domains.path(name) / "domain.pddl")
     return domain, Policy.read(domains.policy_path(name), domain)
 
@@ -99,7 +99,7 @@ def generated(name: str, sizes: dict[str, int], seed: int) -> str:
 
 
 def largest_generated(name: str, sizes: dict[str, int]) -> str:
-    """The longest of some tasks of these sizes, since they differ in what they hold and want."""
+    """Return the longest of five tasks of these sizes; their goals differ in size."""
     return max((generated(name, sizes, seed) for seed in range(5)), key=len)
 
 

@@ -1,4 +1,4 @@
-"""What the speed benchmark measures about networks: training, and the scores of a step."""
+"""Measurements of networks: training, and steps of a learned policy."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from results import Process, Ratio
 
 SECONDS_A_MODEL, MEGABYTES_A_MODEL = 300, 1000
 
-# Seconds of processor time that the paper's implementation takes for a step, on one core of a
-# machine like those that this benchmark was made on; where it varies, the least.
+# CPU seconds per step of the paper's implementation, on one core of a similar machine; the lowest
+# value of several tasks.
 PAPER_SECONDS_A_STEP = {"blocksworld": 0.28, "ferry": 0.17, "satellite": 0.6}
 
 
 def is_missing(module: str, purpose: str) -> bool:
-    """Says so, too."""
+    """Return whether a module is not installed, and print what is skipped for that reason."""
     missing = importlib.util.find_spec(module) is None
     if missing:
-        print(f"left out: {purpose} needs {module}", file=sys.stderr)
+        print(f"skipped: {purpose} needs {module}", file=sys.stderr)
     return missing
 
 
@@ -49,12 +49,14 @@ AS_IN_THE_PAPER = PRESETS["paper"].changed(layers=1, width=8)
 
 
 def measure_training(sizes: Sizes) -> Iterator[Ratio]:
-    """From tasks that have been read to the model, on the Blocksworld training set; NeuraLogic
-    gets its states with their labels, grounds the same template in them, and trains it."""
+    """Measure training on the Blocksworld training set, from parsed tasks to the model.
+
+    NeuraLogic gets the states with their labels, grounds the same template and trains it.
+    """
     if is_missing("torch", "training") or is_missing("neuralogic", "training against it"):
         return
     if shutil.which("java") is None:
-        print("left out: training against neuralogic, which needs Java", file=sys.stderr)
+        print("skipped: training against neuralogic needs Java", file=sys.stderr)
         return
     from planlog.learning.learn import learn
 
@@ -93,7 +95,7 @@ def measure_training(sizes: Sizes) -> Iterator[Ratio]:
 
 
 def trained_by_neuralogic(case: dict[str, Any]) -> dict[str, Any]:
-    """Its report, having checked that it derives the actions that we derive."""
+    """Run NeuraLogic, check that it derives the same actions, and return its report."""
     script = Path(__file__).with_name("neuralogic_training.py")
     done = subprocess.run(
         [sys.executable, str(script)],
@@ -107,19 +109,19 @@ def trained_by_neuralogic(case: dict[str, Any]) -> dict[str, Any]:
     report: dict[str, Any] = json.loads(done.stdout)
     for derived, (_, queries) in zip(report["derived"], case["states"], strict=False):
         if sorted(derived) != sorted(action for action, _ in queries):
-            raise SystemExit(f"neuralogic derives other actions: {derived} in place of {queries}")
+            raise SystemExit(f"neuralogic derives other actions: {derived} instead of {queries}")
     return report
 
 
 def described_template(rules: Policy) -> dict[str, Any]:
-    """The rules of the network, with preconditions, and the dimensions of what they derive."""
+    """Return the template's rules, and the dimensions of the relations that they derive."""
     layers, network = AS_IN_THE_PAPER.template, AS_IN_THE_PAPER.network
     policy = build_template(rules, layers).policy
     assert policy.program is not None
     program = policy.program.rules
 
     def parts(literal: Literal) -> list[object]:
-        # It takes rules without variables for facts, so an atom without arguments gets one.
+        # NeuraLogic treats rules without variables as facts, so nullary atoms get an argument.
         terms = [f"V{term}{i if str(term) == '_' else ''}" for i, term in enumerate(literal.terms)]
         return [symbol(literal.relation), terms or ["Nothing"], literal.negated]
 
@@ -137,7 +139,7 @@ def symbol(relation: Relation) -> str:
 
 
 def sample(labels: list[Labels], number: int) -> list[list[Any]]:
-    """Some of the labelled states: their facts, and the derived actions with their labels."""
+    """Return the facts of random labelled states, and their derived actions with labels."""
     every = [(part, i) for part in labels for i in range(len(part))]
     chosen = np.random.default_rng(0).permutation(len(every))[:number]
     result = []
@@ -155,7 +157,7 @@ def sample(labels: list[Labels], number: int) -> list[list[Any]]:
 
 
 def facts(task: Task, state: State) -> list[tuple[str, list[str]]]:
-    """The state's atoms, the goal's, those of both by their status, and objects by their types."""
+    """Return the facts of a state: its atoms, goals, goal statuses, and types of objects."""
     true, goal = {*state.atoms, *task.static_atoms}, set(task.goal_atoms)
     parents = {kind.name: kind.parent for kind in task.domain.types}
     found = []
@@ -181,7 +183,7 @@ def facts(task: Task, state: State) -> list[tuple[str, list[str]]]:
 
 
 def measure_models(sizes: Sizes) -> Iterator[Process]:
-    """`planlog train` on the training set of each domain, on two cores."""
+    """Measure `planlog train` on the training set of each domain, on two cores."""
     if is_missing("torch", "training"):
         return
     for name in sizes.models:
@@ -217,7 +219,7 @@ def measure_models(sizes: Sizes) -> Iterator[Process]:
 
 
 def learned_policy(name: str) -> tuple[Domain, Policy]:
-    """The shipped model, or one of the same shape with random weights."""
+    """Return the policy of the shipped model, or one with random weights if none is shipped."""
     domain, rules = setting(name)
     file = domains.model_path(name)
     if file is not None:
@@ -226,7 +228,7 @@ def learned_policy(name: str) -> tuple[Domain, Policy]:
 
 
 def untrained_policy(rules: Policy, layers: TemplateSettings, network: NetworkSettings) -> Policy:
-    """With random weights."""
+    """Return a learned policy with random weights."""
     template = build_template(rules, layers)
     shapes = weight_shapes(template.structure, network, template.scores)
     rng = np.random.default_rng(0)
@@ -238,7 +240,7 @@ def untrained_policy(rules: Policy, layers: TemplateSettings, network: NetworkSe
 
 
 def measure_score(sizes: Sizes) -> Iterator[Ratio]:
-    """The mean over a whole plan of one step: choose the best action and apply it."""
+    """Measure the mean step of a whole plan: choose the best action and apply it."""
     for name, measured in sizes.score_sizes.items():
         domain, policy = learned_policy(name)
         task = domain.parse_task(generated(name, measured, seed=0))

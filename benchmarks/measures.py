@@ -1,4 +1,4 @@
-"""What the speed benchmark measures about rules: reading, evaluation and state spaces."""
+"""Measurements of rules: reading, evaluation and state spaces."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from planlog import domains
 from planlog.pddl.task import Action, Domain, State, Task
 from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
+from planlog.policy.walk import Walk
 from planlog.statespace.labels import label
 from planlog.statespace.space import StateSpace, expand
 from results import Budget, Ratio
@@ -26,7 +27,7 @@ SECONDS_FOR_SPACES = 2
 
 
 def states_along(policy: Policy, task: Task) -> tuple[tuple[Action, ...], list[State]]:
-    """A plan of the policy, and the states before its actions."""
+    """Return a plan of the policy, and the states before its actions."""
     plan = execute(policy, task, rng=np.random.default_rng(0))
     if not plan.solved:
         raise SystemExit(f"{task.name}: {plan.outcome.value}")
@@ -42,7 +43,7 @@ def states_along(policy: Policy, task: Task) -> tuple[tuple[Action, ...], list[S
 
 
 def measure_reading(sizes: Sizes) -> Iterator[Ratio]:
-    """A task's text in memory to the task, the domain having been read before."""
+    """Measure parsing the text of a task; the domain has been read before."""
     from pypddl.formalism import Parser, ParserOptions
 
     texts = (generated("rover", sizes.read_sizes, seed) for seed in itertools.count())
@@ -50,10 +51,10 @@ def measure_reading(sizes: Sizes) -> Iterator[Ratio]:
     domain_text = (domains.path("rover") / "domain.pddl").read_text(encoding="utf-8")
     domain = Domain.parse(domain_text)
     options = ParserOptions()
-    options.strict = True  # as we do, check numbers and types of arguments
+    options.strict = True  # check numbers and types of arguments, as Planlog does
 
     def theirs() -> float:
-        # A parser keeps what it has read, so each task gets a new one.
+        # A parser caches what it has read, so each task gets a new one.
         parser = Parser(domain_text, options)
         return timed(lambda: parser.parse_task(problem))()
 
@@ -64,7 +65,7 @@ def measure_reading(sizes: Sizes) -> Iterator[Ratio]:
 
 # --- One state from scratch ----------------------------------------------------------------
 
-# The shipped policy, its actions' preconditions written out.
+# The shipped policy with the preconditions of its actions.
 BLOCKSWORLD_FOR_CLINGO = """
 placed_by_goal(A) :- on_table_goal(A).
 placed_by_goal(A) :- on_goal(A, _).
@@ -83,7 +84,7 @@ BLOCKSWORLD_ACTIONS = {"pickup": 1, "putdown": 1, "stack": 2, "unstack": 2}
 
 
 def facts_for_clingo(task: Task, state: State) -> str:
-    """The state's atoms, the goal's, and those of the goal by whether they are achieved."""
+    """Return the atoms of the state and of the goal, and achieved and unachieved goals."""
     true, goal = {*state.atoms, *task.static_atoms}, set(task.goal_atoms)
     lines = []
     for atoms, suffix in ((true, ""), (goal, "_goal"), (goal & true, "_ag"), (goal - true, "_ug")):
@@ -94,7 +95,7 @@ def facts_for_clingo(task: Task, state: State) -> str:
 
 
 def measure_scratch(sizes: Sizes) -> Iterator[Ratio]:
-    """All derived actions of states along a plan, each state evaluated from scratch."""
+    """Measure the evaluation of states along a plan, each from scratch."""
     import clingo
 
     domain, policy = setting("blocksworld")
@@ -145,51 +146,34 @@ def measure_scratch(sizes: Sizes) -> Iterator[Ratio]:
 
 
 def measure_step(sizes: Sizes) -> Iterator[Ratio]:
-    """The mean over a whole plan of one step, against evaluation of the same states.
+    """Measure the mean step of a whole plan, against evaluation of the same states from scratch.
 
-    Both leave all that the rules derive up to date, with every derivation.
+    After both, all that the rules derive is up to date, derivations included.
     """
     domain, policy = setting("blocksworld")
     task = domain.parse_task(generated("blocksworld", {"blocks": sizes.blocks}, seed=0))
     plan, states = states_along(policy, task)
     encoded = task.encode(plan)
-    arrays = [state.ids for state in states]
 
-    def core_steps() -> float:
-        apply = policy.start(task).core.apply
+    def calls(method: Callable[[Walk], Callable[..., object]], rows: Iterable[Any]) -> float:
+        """Return the seconds of calls of a method of a new walk, with these arguments."""
+        call = method(policy.start(task))
         start = time.thread_time()
-        for schema, arguments in encoded:
-            apply(schema, arguments)
+        for row in rows:
+            call(*row)
         return time.thread_time() - start
 
-    def core_scratch() -> float:
-        evaluate = policy.start(task).core.start
-        start = time.thread_time()
-        for atoms in arrays:
-            evaluate(atoms)
-        return time.thread_time() - start
-
-    def public_steps() -> float:
-        walk = policy.start(task)
-        start = time.thread_time()
-        for action in plan:
-            walk.apply(action)
-        return time.thread_time() - start
-
-    def public_scratch() -> float:
-        walk = policy.start(task)
-        start = time.thread_time()
-        for state in states:
-            walk.restart(state)
-        return time.thread_time() - start
-
-    n = len(plan)
+    times = best(
+        4 * sizes.repetitions,  # they are short
+        lambda: calls(lambda walk: walk.core.apply, encoded),
+        lambda: calls(lambda walk: walk.core.start, ((state.ids,) for state in states)),
+        lambda: calls(lambda walk: walk.apply, ((action,) for action in plan)),
+        lambda: calls(lambda walk: walk.restart, ((state,) for state in states)),
+    )
+    steps, scratch, public_steps, public_scratch = (seconds / len(plan) for seconds in times)
     what = f"one step, {sizes.blocks} blocks"
-    repetitions = 4 * sizes.repetitions  # so short are they
-    steps, scratch = (t / n for t in best(repetitions, core_steps, core_scratch))
     yield Ratio(f"{what}: the core", steps, scratch, "from scratch", required=20)
-    steps, scratch = (t / n for t in best(repetitions, public_steps, public_scratch))
-    yield Ratio(f"{what}: Walk.apply", steps, scratch, "Walk.restart", required=None)
+    yield Ratio(f"{what}: Walk.apply", public_steps, public_scratch, "Walk.restart", required=None)
 
 
 # --- State spaces --------------------------------------------------------------------------
@@ -197,7 +181,7 @@ def measure_step(sizes: Sizes) -> Iterator[Ratio]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without the lines that mimir writes about each task that it grounds."""
+    """Suppress the lines that mimir prints about each task that it grounds."""
     sys.stdout.flush()
     kept = os.dup(1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -210,30 +194,24 @@ def quiet() -> Iterator[None]:
         os.close(nowhere)
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """What came out of some state spaces, to see that both sides did the same."""
+class Labelled(NamedTuple):
+    """Sums over state spaces, by which the results of both sides are compared."""
 
     states: int = 0
     transitions: int = 0
     optimal: int = 0
-    distances: int = 0  # their sum
+    distances: int = 0
 
     @classmethod
     def of(cls, distances: np.ndarray, optimal: np.ndarray) -> Labelled:
         return cls(len(distances), len(optimal), int(optimal.sum()), int(distances.sum()))
 
-    def __add__(self, other: Labelled) -> Labelled:
-        return Labelled(
-            self.states + other.states,
-            self.transitions + other.transitions,
-            self.optimal + other.optimal,
-            self.distances + other.distances,
-        )
+    def plus(self, other: Labelled) -> Labelled:
+        return Labelled(*map(sum, zip(self, other, strict=True)))
 
 
 def training_texts(name: str, states: int) -> list[str]:
-    """The generated training set up to the first task with too many states."""
+    """Return the generated training set up to the first task with too many states."""
     domain, _ = setting(name)
     texts = []
     for _, text in domains.generate(name, seed=0, split="training"):
@@ -244,10 +222,10 @@ def training_texts(name: str, states: int) -> list[str]:
 
 
 def measure_space(sizes: Sizes) -> Iterator[Ratio | Budget]:
-    """All states of the Blocksworld training set with their distances to the goal, and for each
-    applicable action whether it is optimal; tasks have been read before.
+    """Measure the expansion of the Blocksworld training set: all states, their goal distances,
+    and for each applicable action whether it is optimal. Tasks have been read before.
 
-    With our policy's part: for each action, whether the policy derives it.
+    With the policy: also whether the policy derives the action.
     """
     import pymimir
     from pymimir.advanced import datasets, search
@@ -255,7 +233,7 @@ def measure_space(sizes: Sizes) -> Iterator[Ratio | Budget]:
     name = "blocksworld"
     domain, policy = setting(name)
     texts = training_texts(name, sizes.states)
-    # It reads comments in files only.
+    # mimir accepts comments in files only.
     domain_text, *bare = (
         re.sub(";.*", "", text)
         for text in ((domains.path(name) / "domain.pddl").read_text(encoding="utf-8"), *texts)
@@ -266,13 +244,13 @@ def measure_space(sizes: Sizes) -> Iterator[Ratio | Budget]:
     options.remove_if_unsolvable = False
 
     def ours(also: Callable[[StateSpace], object]) -> tuple[float, Labelled]:
-        # Neither side has seen the tasks before.
+        # The tasks are new in every repetition, for both sides.
         tasks = [domain.parse_task(text) for text in texts]
         total = Labelled()
         start = time.thread_time()
         for task in tasks:
             space = expand(task, limit=sizes.states)
-            total += Labelled.of(space.goal_distances, space.optimal)
+            total = total.plus(Labelled.of(space.goal_distances, space.optimal))
             also(space)
         return time.thread_time() - start, total
 
@@ -289,7 +267,7 @@ def measure_space(sizes: Sizes) -> Iterator[Ratio | Budget]:
             edges = graph.get_edges()
             before = distances[numbers(datasets.ProblemEdge.get_source, edges)]
             after = distances[numbers(datasets.ProblemEdge.get_target, edges)]
-            total += Labelled.of(distances, after == before - 1)
+            total = total.plus(Labelled.of(distances, after == before - 1))
         return time.thread_time() - start, total
 
     def numbers(function: Callable[[object], int], items: list[object]) -> np.ndarray:

@@ -1,9 +1,8 @@
-"""How long NeuraLogic takes to ground and to train a template, in a process of its own: it starts
-a Java machine.
+"""CPU time of NeuraLogic for grounding and training a template, in a process with its own JVM.
 
 Reads a case as JSON from the standard input, and writes a `Report` as JSON:
-    rules: [head, [literals]], literals being [relation, [variables], is it negated]
-    dimensions: of the relations with rules; other relations are facts and have the value 1
+    rules: [head, [literals]], literals being [relation, [variables], is negated]
+    dimensions: of derived relations; other relations are facts and have the value 1
     states: [facts, [[action, label], ...]], facts and actions being [relation, [objects]]
     epochs, learning_rate
 """
@@ -28,22 +27,22 @@ from neuralogic.nn.optim import Adam
 
 @dataclass(frozen=True)
 class Report:
-    """Seconds of processor time, of all of Java's threads, once it has warmed up: what it did the
-    first time, or in the first half of the epochs, does not count."""
+    """CPU seconds of all threads of the JVM after warming up: the first grounding and the first
+    half of the epochs do not count."""
 
     grounding: float  # all states
-    epoch: float  # the mean
-    losses: list[float]  # the mean of each epoch
+    epoch: float  # mean
+    losses: list[float]  # mean of each epoch
     derived: list[list[tuple[str, list[str]]]]  # actions in the first states
 
 
-# Its other collectors have threads that wait for each other, which is counted as work: the sums
-# then differ by a factor of two from run to run. This one takes less in all.
+# Other garbage collectors have threads that wait actively for each other, so that times differ by
+# a factor of two from run to run. The serial one also takes the least CPU time.
 set_jvm_options(["-Xms1g", "-XX:+UseSerialGC"])
 
 
 def model_of(case: dict[str, Any]) -> Model:
-    """The template as NeuraLogic's model: a matrix for each head and each positive literal."""
+    """Return the template as a NeuraLogic model: a matrix for each head and positive literal."""
     dimensions: dict[str, int] = case["dimensions"]
     width = max(dimensions.values())
 
@@ -53,7 +52,7 @@ def model_of(case: dict[str, Any]) -> Model:
     def part(name: str, variables: list[str], negated: bool) -> Any:
         if negated:
             return ~atom(name, variables)
-        # It has numbers, vectors and matrices; the values of facts are numbers.
+        # The values of facts are numbers, so their weights are vectors.
         shape = (width, dimensions[name]) if name in dimensions else (width,)
         return atom(name, variables)[shape]
 
@@ -75,7 +74,7 @@ def atoms(rows: list[tuple[str, list[str]]]) -> list[Any]:
 
 
 def derived_actions(case: dict[str, Any], model: Model) -> Iterator[list[tuple[str, list[str]]]]:
-    """In the first states."""
+    """Yield the derived actions of the first states."""
     actions = {name for name, dimension in case["dimensions"].items() if dimension == 1}
     for facts, _ in case["states"][:5]:
         found = model.clone().derivable_queries(atoms(facts))
@@ -105,6 +104,6 @@ def measure(case: dict[str, Any]) -> Report:
 
 if __name__ == "__main__":
     answer = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # Java has things to say as well
+    os.dup2(2, 1)  # Java prints to the standard output, too
     json.dump(asdict(measure(json.load(sys.stdin))), answer)
     answer.flush()

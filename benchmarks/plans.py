@@ -1,14 +1,13 @@
-"""What the speed benchmark measures about whole plans: time, memory, and how a step grows."""
+"""Measurements of whole plans: time, memory, and the growth of a step's time."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,14 @@ import numpy as np
 
 from inputs import LARGEST, Sizes, best, described, largest_generated, part_of, setting
 from planlog import domains
-from planlog.pddl.task import Task
-from planlog.policy.policy import Policy
 from results import Growth, Process, StepCost
 
 # Seconds and megabytes.
 RULES_ALONE = 10, 500
 LEARNED = 60, 1000
 
-# Planlog on some of the cores only, and then the peak of the memory of this process. (Its parent
-# would see its own memory in that of its child.)
+# Runs Planlog on the first cores and reports the peak of its memory. A parent process would count
+# its own memory in that of its child.
 COMMAND = """
 import atexit, os, resource, sys
 from pathlib import Path
@@ -48,7 +45,7 @@ main()
 
 @dataclass(frozen=True)
 class Done:
-    """A command's JSON, and what it took."""
+    """The JSON that a command printed, and its time and memory."""
 
     report: dict[str, Any]
     seconds: float
@@ -56,7 +53,7 @@ class Done:
 
 
 def planlog(*arguments: str, cores: int) -> Done:
-    """Run a command that prints JSON, in a process of its own."""
+    """Run a command with `--json` in a process of its own."""
     command = [sys.executable, "-c", COMMAND, str(cores), *arguments, "--json"]
     start = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -67,17 +64,17 @@ def planlog(*arguments: str, cores: int) -> Done:
 
 
 def measure_plans(sizes: Sizes) -> Iterator[Process]:
-    """Tasks of the largest sizes of the IPC, solved from the command line by the rules alone."""
+    """Solve tasks of the largest sizes of the IPC from the command line, by the rules alone."""
     for name in LARGEST:
         yield solved(sizes, name, "rules alone", "--no-model", *RULES_ALONE)
 
 
 def measure_learned_plans(sizes: Sizes) -> Iterator[Process]:
-    """The same tasks, solved with the shipped models."""
+    """Solve the same tasks with the shipped models."""
     for name in LARGEST:
         model = domains.model_path(name)
         if model is None:
-            print(f"left out: plans with a model of {name}, for there is none", file=sys.stderr)
+            print(f"skipped: plans of {name} with a model, since none is shipped", file=sys.stderr)
         else:
             yield solved(sizes, name, "learned", f"--model={model}", *LEARNED)
 
@@ -85,7 +82,7 @@ def measure_learned_plans(sizes: Sizes) -> Iterator[Process]:
 def solved(
     sizes: Sizes, name: str, policy: str, option: str, seconds: float, megabytes: float
 ) -> Process:
-    """The longest of some tasks of the largest sizes."""
+    """Solve a task and return the fastest of some runs."""
     measured = part_of(name, sizes.plan_part)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "problem.pddl")
@@ -108,38 +105,38 @@ def solved(
     )
 
 
-def measure_growth(sizes: Sizes) -> Iterator[StepCost]:
-    """Steps of whole plans of growing tasks: draw an action, apply it, in the core."""
-    for name, part in itertools.product(LARGEST, sizes.growth_parts):
-        domain, policy = setting(name)
-        measured = part_of(name, part)
-        task = domain.parse_task(largest_generated(name, measured))
-        walk = policy.start(task)
-        counts = []
-        while not walk.is_goal:
-            counts.append(walk.action_count)
-            walk.core.apply(*walk.core.sample(len(counts)))
-
-        def steps(policy: Policy = policy, task: Task = task, keys: int = len(counts)) -> float:
-            walk = policy.start(task).core
-            start = time.thread_time()
-            for key in range(1, keys + 1):
-                walk.apply(*walk.sample(key))
-            return time.thread_time() - start
-
-        (seconds,) = best(min(3, sizes.repetitions), steps)
-        values = ", ".join(str(value) for value in measured.values())
-        yield StepCost(
-            name,
-            values,
-            len(task.objects),
-            len(counts),
-            float(np.mean(counts)),
-            seconds / len(counts) * 1e6,
-        )
-
-
-def growth(costs: Iterable[StepCost]) -> Iterator[Growth]:
-    for name, group in itertools.groupby(costs, key=lambda cost: cost.domain):
-        first, *_, last = group
+def measure_growth(sizes: Sizes) -> Iterator[StepCost | Growth]:
+    """Measure steps of whole plans (sample an action, apply it) in tasks of growing size."""
+    for name in LARGEST:
+        costs = [step_cost(name, part, sizes.repetitions) for part in sizes.growth_parts]
+        yield from costs
+        first, last = costs[0], costs[-1]
         yield Growth(name, last.microseconds / first.microseconds, last.actions / first.actions)
+
+
+def step_cost(name: str, part: float, repetitions: int) -> StepCost:
+    domain, policy = setting(name)
+    measured = part_of(name, part)
+    task = domain.parse_task(largest_generated(name, measured))
+    walk = policy.start(task)
+    counts = []
+    while not walk.is_goal:
+        counts.append(walk.action_count)
+        walk.core.apply(*walk.core.sample(len(counts)))
+
+    def steps() -> float:
+        walk = policy.start(task).core
+        start = time.thread_time()
+        for key in range(1, len(counts) + 1):
+            walk.apply(*walk.sample(key))
+        return time.thread_time() - start
+
+    (seconds,) = best(min(3, repetitions), steps)
+    return StepCost(
+        name,
+        ", ".join(map(str, measured.values())),
+        len(task.objects),
+        len(counts),
+        float(np.mean(counts)),
+        seconds / len(counts) * 1e6,
+    )

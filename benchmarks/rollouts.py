@@ -1,10 +1,9 @@
-"""How many steps a second a policy takes in rollouts, on one thread and on two.
+"""Steps per second of policies in rollouts, on one thread and on two.
 
-A step is: choose the best of the derived actions by the network's scores, and apply it. Rollouts
-go from different states of one task to its goal, in the core, without a word to Python in between.
-At first nothing is known of the task but the weights; what the first rollouts compute serves the
-later ones.
-Exits with 1 if a required speed is missed.
+A step chooses the derived action with the highest score and applies it. Rollouts lead from
+different states of one task to its goal, inside the core. Each round starts without cached values;
+values that the first rollouts compute serve the later ones. The exit code is 1 if a required speed
+is missed.
 
     python benchmarks/rollouts.py
     python benchmarks/rollouts.py --blocks 100 --json
@@ -13,17 +12,14 @@ Exits with 1 if a required speed is missed.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from inputs import best, generated, setting
 from learning import learned_policy, untrained_policy
@@ -32,28 +28,39 @@ from planlog.network.settings import NetworkSettings, TemplateSettings
 from planlog.pddl.task import Action, State, Task
 from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
-from speed import verdict
+from results import report, verdict
 
-STEPS_A_SECOND = 20_000  # with scores, on one core
-TWO_THREADS = 1.8  # times as many as one
+STEPS_PER_SECOND = 20_000  # with scores, on one core
+TWO_THREADS = 1.8  # speedup
 MOST_STEPS = 10_000  # of a rollout
 
 
 @dataclass(frozen=True)
 class Rate:
-    """Steps a second of a policy in rollouts."""
+    """Steps per second of a policy in rollouts."""
+
+    NAME = "rollouts"
+    COLUMNS = ("rollouts", "steps", "steps/s, one thread", "required", "two threads", "", "met")
 
     policy: str
     steps: int  # of all rollouts of a round
-    one_thread: float  # by processor time
-    two_threads: float  # times as many as one, by the clock
-    required: int | None  # on one thread, with linear use of a second; None: for information
+    one_thread: float  # steps per second of CPU time
+    two_threads: float  # speedup, by the clock
+    required: int | None  # on one thread, with TWO_THREADS on two; None: for information
 
     @property
     def met(self) -> bool:
         if self.required is None:
             return True
         return self.one_thread >= self.required and self.two_threads >= TWO_THREADS
+
+    def row(self) -> tuple[str, ...]:
+        steps, rate = f"{self.steps:,}", f"{self.one_thread:,.0f}"
+        speedup = f"× {self.two_threads:.2f}"
+        if self.required is None:
+            return self.policy, steps, rate, "", speedup, "", ""
+        required = f"{self.required:,}", f"× {TWO_THREADS}"
+        return self.policy, steps, rate, required[0], speedup, required[1], verdict(self.met)
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ class Start:
 
 
 def starts(rules: Policy, task: Task, number: int) -> list[Start]:
-    """States that the rules come to on random ways."""
+    """Return states that random executions of the rules reach."""
     found = []
     for seed in range(number):
         actions = execute(rules, task, rng=np.random.default_rng(seed)).actions
@@ -78,7 +85,7 @@ def starts(rules: Policy, task: Task, number: int) -> list[Start]:
 
 
 class Rollouts:
-    """One round of them, for a policy that meets the task for the first time."""
+    """A round of rollouts of a policy, with a search that has seen nothing of the task yet."""
 
     def __init__(self, policy: Policy, task: Task, begin: list[Start]) -> None:
         self.policy = policy
@@ -87,7 +94,7 @@ class Rollouts:
         self.steps = 0
 
     def __call__(self) -> float:
-        """Seconds of processor time in which steps were taken."""
+        """Run the rollouts and return the CPU seconds of their steps."""
         program, network = self.policy.chooser
         search = _core.PlanLocalSearch(self.task.core, program, network, 0)
         seconds = 0.0
@@ -100,7 +107,7 @@ class Rollouts:
         return seconds
 
     def by_the_clock(self, threads: int, rounds: int) -> float:
-        """Seconds for some rounds on each of some threads."""
+        """Return the seconds of some rounds on each of some threads."""
 
         def work() -> None:
             for _ in range(rounds):
@@ -114,7 +121,7 @@ class Rollouts:
 
 
 def measure(blocks: int, number: int, repetitions: int, seconds_a_run: float) -> Iterator[Rate]:
-    """The rules alone, the shipped model, and a larger network."""
+    """Measure the rules alone, the shipped model, and a larger network."""
     name = "blocksworld"
     domain, rules = setting(name)
     task = domain.parse_task(generated(name, {"blocks": blocks}, seed=1))
@@ -122,14 +129,20 @@ def measure(blocks: int, number: int, repetitions: int, seconds_a_run: float) ->
     larger = untrained_policy(rules, TemplateSettings(layers=2), NetworkSettings(width=32))
     for title, policy, required in (
         ("rules alone", rules, None),
-        ("shipped model", learned_policy(name)[1], STEPS_A_SECOND),
-        ("2 layers, width 32", larger, STEPS_A_SECOND),
+        ("shipped model", learned_policy(name)[1], STEPS_PER_SECOND),
+        ("2 layers, width 32", larger, STEPS_PER_SECOND),
     ):
         rollouts = Rollouts(policy, task, begin)
         (seconds,) = best(repetitions, rollouts)
         by_the_clock = partial(rollouts.by_the_clock, rounds=round(seconds_a_run / seconds) + 1)
         one, two = best(repetitions, partial(by_the_clock, 1), partial(by_the_clock, 2))
-        yield Rate(title, rollouts.steps, rollouts.steps / seconds, 2 * one / two, required)
+        yield Rate(
+            f"{title}, {blocks} blocks",
+            rollouts.steps,
+            rollouts.steps / seconds,
+            2 * one / two,
+            required,
+        )
 
 
 def main() -> int:
@@ -137,35 +150,12 @@ def main() -> int:
     parser.add_argument("--blocks", type=int, default=30)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--no-fail", action="store_true", help="exit with 0 whatever the speed")
-    parser.add_argument("--quick", action="store_true", help="a few rollouts: does it work?")
+    parser.add_argument("--quick", action="store_true", help="a few rollouts, to test the script")
     arguments = parser.parse_args()
     amount = (2, 1, 0.01) if arguments.quick else (20, 7, 0.3)
     rates = list(measure(arguments.blocks, *amount))
-    if arguments.json:
-        found = [{**asdict(rate), "met": rate.met} for rate in rates]
-        print(json.dumps({"blocks": arguments.blocks, "rollouts": found}, indent=2))
-    else:
-        table = Table(
-            f"rollouts, {arguments.blocks} blocks",
-            "steps",
-            "steps/s, one thread",
-            "required",
-            "on two threads",
-            "required",
-            "met",
-        )
-        for rate in rates:
-            table.add_row(
-                rate.policy,
-                f"{rate.steps:,}",
-                f"{rate.one_thread:,.0f}",
-                "" if rate.required is None else f"{rate.required:,}",
-                f"× {rate.two_threads:.2f}",
-                "" if rate.required is None else f"× {TWO_THREADS}",
-                "" if rate.required is None else verdict(rate.met),
-            )
-        Console(width=None if sys.stdout.isatty() else 140).print(table)
-    return 0 if all(r.met for r in rates) or arguments.no_fail or arguments.quick else 1
+    may_fail = arguments.no_fail or arguments.quick
+    return report(rates, as_json=arguments.json, may_fail=may_fail)
 
 
 if __name__ == "__main__":

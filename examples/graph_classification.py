@@ -1,9 +1,12 @@
-"""Learn to classify graphs, with a graph neural network that consists of four rules.
+"""Classify graphs with a graph neural network that consists of four rules.
 
 Graphs have nodes of three colours. Does a graph have a red node with a green and a blue neighbour?
 The network learns the answer from random graphs:
 
     python examples/graph_classification.py
+
+Every atom that a rule derives has a vector. It is computed from the vectors of the atoms in the
+body, by matrices that belong to the rule and are trained. The colour of a node is its input vector.
 """
 
 from __future__ import annotations
@@ -21,12 +24,13 @@ from planlog.learning.segment_ops import PreparedCircuit
 from planlog.network.circuit import CircuitBuilder, Sharing
 from planlog.network.structure import structure_of
 
-# Nodes and edges; two rounds of messages between neighbours, and one output.
 DOMAIN = Domain.of_predicates("graphs", {"node": 1, "edge": 2})
 PROGRAM = Policy.parse(
     """
+    % Two rounds of messages between neighbours.
     near(X) :- node(X), edge(X, Y), node(Y).
     far(X)  :- near(X), edge(X, Y), near(Y).
+    % One output for the whole graph.
     answer  :- near(X).
     answer  :- far(X).
     """,
@@ -37,6 +41,8 @@ RED, GREEN, BLUE = range(3)
 
 @dataclass(frozen=True)
 class Graph:
+    """A graph whose nodes are numbered: the colour of each node, and undirected edges."""
+
     colours: list[int]
     edges: list[tuple[int, int]]
 
@@ -59,16 +65,15 @@ class Graph:
         )
 
     def facts(self) -> Task:
-        nodes = [f"n{i}" for i in range(len(self.colours))]
-        edges = [(nodes[x], nodes[y]) for x, y in self.edges]
-        return DOMAIN.task_of(
-            [Atom("node", (node,)) for node in nodes]
-            + [Atom("edge", pair) for x, y in edges for pair in ((x, y), (y, x))]
-        )
+        nodes = [Atom("node", (f"n{i}",)) for i in range(len(self.colours))]
+        edges = [
+            Atom("edge", (f"n{x}", f"n{y}")) for pair in self.edges for x, y in (pair, pair[::-1])
+        ]
+        return DOMAIN.task_of(nodes + edges)
 
 
 class Examples:
-    """Graphs as one circuit, in which `nodes[i]` is the answer for graph i."""
+    """Graphs as one circuit, which shares equal computations; node `nodes[i]` answers graph i."""
 
     def __init__(self, graphs: list[Graph]) -> None:
         names = [name for name, _ in structure_of(PROGRAM).relations]
@@ -93,6 +98,7 @@ class Examples:
 
 
 def train(examples: Examples, *, steps: int = 150, seed: int = 0) -> Network:
+    """Train a network on the examples, as any module of torch is trained."""
     network = Network(structure_of(PROGRAM), scores=["answer"], dimensions={"node": 3}, seed=seed)
     optimiser = torch.optim.Adam(network.parameters(), lr=0.02)
     for _ in range(steps):
@@ -107,18 +113,18 @@ def train(examples: Examples, *, steps: int = 150, seed: int = 0) -> Network:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train a network of four rules on graphs.")
-    parser.add_argument("--graphs", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--graphs", type=int, default=400, help="Number of graphs to train on.")
+    parser.add_argument("--seed", type=int, default=0, help="Random seed.")
     arguments = parser.parse_args()
-    torch.set_num_threads(1)  # threads do not pay for matrices as small as these
+    torch.set_num_threads(1)  # the matrices are too small for more
     rng = np.random.default_rng(arguments.seed)
     seen, unseen = (
         Examples([Graph.random(rng) for _ in range(arguments.graphs)]) for _ in range(2)
     )
     network = train(seen, seed=arguments.seed)
     print(f"the answer is yes for {float(seen.labels.mean()):.0%} of the graphs")
-    print(f"accuracy on these graphs: {seen.accuracy(network):.1%}")
-    print(f"accuracy on other graphs: {unseen.accuracy(network):.1%}")
+    print(f"accuracy on training graphs: {seen.accuracy(network):.1%}")
+    print(f"accuracy on unseen graphs: {unseen.accuracy(network):.1%}")
 
 
 if __name__ == "__main__":

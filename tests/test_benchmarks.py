@@ -1,4 +1,4 @@
-"""The benchmark scripts run; what they measure is another matter."""
+"""The benchmark scripts run, on tiny tasks."""
 
 from __future__ import annotations
 
@@ -52,9 +52,17 @@ def test_speed_prints_tables() -> None:
 
 def test_rollouts_are_counted() -> None:
     found = json.loads(run("--quick", "--json", "--blocks", "6", script="rollouts.py"))
-    assert found["blocks"] == 6
     assert [rate["required"] is None for rate in found["rollouts"]] == [True, False, False]
     for rate in found["rollouts"]:
         assert rate["steps"] > 0
         assert rate["one_thread"] > 0
         assert rate["two_threads"] > 0
+
+
+@pytest.mark.slow
+def test_versions_are_compared() -> None:
+    options = ["--repeats", "1", "--scale", "0.01", "--only", "ferry: "]
+    lines = run(*options, script="compare.py").splitlines()
+    assert lines[1].split() == ["CPU", "seconds,", "best", "of", "1", "1", "ratio"]
+    assert len(lines) == 2 + 9
+    assert all(line.endswith("1.00") for line in lines[2:])  # one version: compared with itself

@@ -1,9 +1,9 @@
-"""Every example of the documentation is run, in the order of its page, in an empty folder.
+"""Every example of the documentation is run, page by page, each page in an empty folder.
 
-- `sh` blocks are run by the shell; a `text` block right after one is what it prints.
-- `python` blocks of a page share their names; those with `>>>` also tell what they print.
-- A block with title="NAME" is a file: it is written where the page's later examples find it.
-- What would start this very test again (`make test`, `pip install`) is only looked up.
+- `sh` blocks are run by the shell; a `text` block right after one is its expected output.
+- `python` blocks of a page share their names; those with `>>>` also state their output.
+- A block with title="NAME" is written to that file, for the later examples of the page.
+- Commands that would start this test again (`make test`, `pip install`) are checked, but not run.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def test_examples_run_and_print_what_they_say(
 
 
 def run_shell(script: str, place: str) -> str | None:
-    """What the script prints; nothing is known of scripts that are only looked up."""
-    commands = [line for line in script.splitlines() if not looked_up(line)]
+    """Run a script and return its output, or None if nothing in it is run."""
+    commands = [line for line in script.splitlines() if not is_only_checked(line)]
     if not commands:
         return None
     result = subprocess.run(
@@ -101,8 +101,8 @@ def run_session(text: str, names: dict[str, Any], place: str) -> None:
     names.update(test.globs)
 
 
-def looked_up(line: str) -> bool:
-    """Whether the line is not to be run; it has to make sense nevertheless."""
+def is_only_checked(line: str) -> bool:
+    """Return whether a line must not be run; check that its targets and extras exist."""
     words = line.split("#")[0].split()
     match words:
         case ["make", *targets]:
@@ -123,7 +123,7 @@ def looked_up(line: str) -> bool:
 
 
 def comparable(output: str) -> str:
-    """Times differ from run to run, and the lengths of plans with every change of the drawing."""
+    """Return output without times and plan lengths, which differ between runs and versions."""
 
     def without_numbers(line: str) -> str:
         return re.sub(r"[\d.]+", "N", line) if re.match("(not )?(solved|valid):", line) else line

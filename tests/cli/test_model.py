@@ -329,7 +329,7 @@ def other_rules(file: Path) -> None:
         (tampered, "has been changed since it was written"),
         (other_rules, "has been changed since it was written"),
         (lambda file: forge(file, put("format", FORMAT + 1)), f"has format {FORMAT + 1}"),
-        (lambda file: forge(file, put("network", "width", 0)), "widths must be"),
+        (lambda file: forge(file, put("network", "width", 0)), "width must be at least 1"),
     ],
 )
 def test_files_that_cannot_be_used(

@@ -29,7 +29,9 @@ from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
 from planlog.statespace.labels import label
 from planlog.statespace.space import expand
-from support.shipped_domains import SHIPPED, SMALL, generated, policy_of
+from support.model_files import same_weights
+from support.random_networks import rules_of
+from support.shipped_domains import SHIPPED, SMALL, generated
 
 NARROW = NetworkSettings(width=6)
 SHORT = TrainingSettings(epochs=15, batch=None, learning_rate=0.03)
@@ -43,10 +45,6 @@ SIZES = {"blocksworld": {"blocks": 4}, "ferry": {"cars": 2, "locations": 4}}
 @cache
 def tasks_of(name: str) -> tuple[Task, ...]:
     return tuple(generated(name, seed, **SIZES[name]) for seed in range(3))
-
-
-def rules_of(name: str, variant: str = "policy") -> Policy:
-    return Policy.applicable(SHIPPED[name]) if variant == "none" else policy_of(name, variant)
 
 
 def settings_of(
@@ -139,6 +137,7 @@ def test_other_tasks_are_solved_within_the_rules(name: str) -> None:
         assert walk.goals_left == 0
 
 
+@pytest.mark.slow
 def test_the_learned_policy_is_better_than_chance() -> None:
     """Training has to be good for something, on states that it has not seen."""
     rules = rules_of("blocksworld", "none")
@@ -331,19 +330,12 @@ def test_an_interrupt_in_the_second_member_gives_the_first(epoch: int) -> None:
     one, part, whole = ferry_ensemble(1), ferry_ensemble(2, on_epoch=on_epoch), ferry_ensemble(2)
     assert part.interrupted
     assert part.model.training["ensemble"] == [0]
-    assert same_weights(part, one)
+    assert same_weights(part.model, one.model)
     assert part.model.network == one.model.network
     rest = ferry_ensemble(2, resume=part.checkpoint)
     assert not rest.interrupted
-    assert same_weights(rest, whole)
+    assert same_weights(rest.model, whole.model)
     assert rest.model.training["ensemble"] == [0, 1]
-
-
-def same_weights(left: Learned, right: Learned) -> bool:
-    one, other = left.model.weights, right.model.weights
-    return one.keys() == other.keys() and all(
-        np.array_equal(one[name], other[name]) for name in one
-    )
 
 
 def test_how_many_members_there_can_be() -> None:
@@ -371,5 +363,4 @@ def test_an_interrupt_gives_a_model_and_a_way_to_go_on() -> None:
         rules_of("ferry"), tasks_of("ferry"), settings_of(), seed=4, resume=part.checkpoint
     )
     assert not rest.interrupted
-    for name, weight in whole.model.weights.items():
-        assert np.array_equal(weight, rest.model.weights[name])
+    assert same_weights(rest.model, whole.model)

@@ -1,4 +1,4 @@
-"""Labels by search: exact where the plans are, the same again, and expert iteration with them."""
+"""Search labels: correctness, repeatability, and expert iteration."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from planlog.pddl.task import Action, Domain, State, Task
 from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
 from planlog.statespace.space import StateSpace, expand
+from support.model_files import same_weights
 from support.profiles import examples
 from support.shipped_domains import SHIPPED, generated, policy_of
 
@@ -46,7 +47,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def untrained(rules: Policy, seed: int = 0) -> Policy:
-    """A policy that takes some of the derived actions, whatever they are good for."""
+    """Return a learned policy with random weights."""
     template = build_template(rules, TemplateSettings(layers=1))
     rng = np.random.default_rng(seed)
     weights = {
@@ -102,8 +103,8 @@ Judged = tuple[int, dict[Action, tuple[int, bool]]]
 
 
 def judged(policy: Policy, labels: SearchLabels) -> list[Judged]:
-    """For each surveyed state its distance to the goal, and for each action that the rules derive
-    there that of its successor, and whether it was taken for optimal."""
+    """Return for each labelled state its goal distance, and for each derived action the goal
+    distance of its successor and whether the action is labelled optimal."""
     task = labels.task
     found = []
     for state, optimal in zip(labels.states, labels.optimal, strict=True):
@@ -142,8 +143,7 @@ def same(left: list[SearchLabels], right: list[SearchLabels]) -> bool:
 def test_labels_are_exact_where_plans_are_optimal(
     name: str, seed: int, weights: int, effort: int
 ) -> None:
-    """One state of each plan: what is labelled there is labelled with the plan as it is in the
-    end."""
+    """With one labelled state per plan, the labels refer to the final plan."""
     policy = some_policy(name, weights)
     settings = SearchLabelSettings(labelled_steps=1, passes=1, expansions_per_step=effort)
     search_labels = label_by_search(policy, some_tasks(name), settings, seed=(seed,), workers=1)
@@ -152,9 +152,9 @@ def test_labels_are_exact_where_plans_are_optimal(
         start = distance(labels.task, labels.task.initial)
         assert start <= labels.last_cost <= labels.first_cost
         for here, actions in judged(policy, labels):
-            labels = [is_optimal for _, is_optimal in actions.values()]
-            assert any(labels)
-            assert not all(labels)
+            optimal = [is_optimal for _, is_optimal in actions.values()]
+            assert any(optimal)
+            assert not all(optimal)
             for there, is_optimal in actions.values():
                 if is_optimal:
                     assert there >= 0  # the goal can still be reached
@@ -206,19 +206,19 @@ def test_workers_change_nothing(name: str) -> None:
 def test_limits() -> None:
     policy, tasks = untrained(FERRY), small_and_larger()[2:]
 
-    def surveyed(**limits: int) -> list[SearchLabels]:
+    def labelled(**limits: int) -> list[SearchLabels]:
         return label_by_search(policy, tasks, SearchLabelSettings(**limits), workers=1)
 
-    everything = surveyed(passes=2)
+    everything = labelled(passes=2)
     assert len(everything) == 2 * len(tasks)
     # As soon as there are enough of them, there are no more.
-    some = surveyed(passes=2, states_per_iteration=1 + len(everything[0]))
+    some = labelled(passes=2, states_per_iteration=1 + len(everything[0]))
     assert 1 < len(some) < len(everything)
     assert same(some, everything[: len(some)])
     assert sum(map(len, some[:-1])) < 1 + len(everything[0]) <= sum(map(len, some))
-    assert len(surveyed(passes=2, max_expansions=1)) == 1
-    assert all(len(labels) <= 2 for labels in surveyed(passes=2, labelled_steps=2))
-    at_once = surveyed(passes=1, labelled_steps=1, expansions_per_step=0)
+    assert len(labelled(passes=2, max_expansions=1)) == 1
+    assert all(len(labels) <= 2 for labels in labelled(passes=2, labelled_steps=2))
+    at_once = labelled(passes=1, labelled_steps=1, expansions_per_step=0)
     assert sum(s.expansions for s in at_once) < sum(s.expansions for s in everything[: len(tasks)])
 
 
@@ -337,13 +337,6 @@ def whole() -> Learned:
     return learned()
 
 
-def same_weights(left: Learned, right: Learned) -> bool:
-    one, other = left.model.weights, right.model.weights
-    return one.keys() == other.keys() and all(
-        np.array_equal(one[name], other[name]) for name in one
-    )
-
-
 def test_the_summary_of_iterations() -> None:
     training = whole().model.training
     assert not whole().interrupted
@@ -361,15 +354,15 @@ def test_the_summary_of_iterations() -> None:
     assert training["ensemble"] == [2, 3]
     assert training["best"] == told[2]["best"]
     # States of small tasks are a sample.
-    surveyed = sum(part["search_labelled_states"] for part in told)
-    assert training["sharing"]["states"] == TWO.exact_states + surveyed
+    labelled = sum(part["search_labelled_states"] for part in told)
+    assert training["sharing"]["states"] == TWO.exact_states + labelled
     # Everything is a checkpoint of its own.
     assert {key.split(": ")[0] for key in whole().checkpoint} == {"0", "1", "2", "3"}
 
 
 def test_the_same_seed_gives_the_same_model() -> None:
-    assert same_weights(whole(), learned(workers=1))
-    assert not same_weights(whole(), learned(seed=1))
+    assert same_weights(whole().model, learned(workers=1).model)
+    assert not same_weights(whole().model, learned(seed=1).model)
 
 
 def test_iterations_need_larger_tasks() -> None:
@@ -403,7 +396,7 @@ def test_going_on_in_each_training(epochs: int) -> None:
     assert part.model.training["ensemble"] == [max(0, done - 1)]
     rest = learned(resume=part.checkpoint)
     assert not rest.interrupted
-    assert same_weights(whole(), rest)
+    assert same_weights(whole().model, rest.model)
     assert rest.model.training["loss"] == whole().model.training["loss"]
 
 
@@ -420,7 +413,7 @@ def at_stage(stage: Stage, times: int) -> Callable[[Stage, int], None]:
     return on_stage
 
 
-def test_an_interrupt_in_a_survey() -> None:
+def test_an_interrupt_during_the_search() -> None:
     """It gives the model of the iteration before, and nothing is lost, also if it happens twice."""
     first = learned(on_stage=at_stage(Stage.SEARCH_LABELS, 1))
     assert first.interrupted
@@ -431,7 +424,7 @@ def test_an_interrupt_in_a_survey() -> None:
     again = learned(on_stage=at_stage(Stage.SEARCH_LABELS, 1), resume=later.checkpoint)
     assert again.interrupted
     assert again.checkpoint.keys() == later.checkpoint.keys()
-    assert same_weights(whole(), learned(resume=again.checkpoint))
+    assert same_weights(whole().model, learned(resume=again.checkpoint).model)
 
 
 def test_an_interrupt_before_anything_is_learned() -> None:
@@ -452,10 +445,10 @@ def test_checkpoints_are_of_the_whole() -> None:
 
     learned(on_checkpoint=on_checkpoint)
     assert [len(numbers) for numbers in told] == [1] * 5 + [2] * 5 + [3] * 5 + [4] * 5
-    assert same_weights(whole(), learned(resume=checkpoint))
+    assert same_weights(whole().model, learned(resume=checkpoint).model)
 
 
-def test_without_small_tasks_surveys_are_enough() -> None:
+def test_search_labels_are_enough_without_small_tasks() -> None:
     """The search begins with a network that has learned nothing."""
     one = SearchLabelSettings(
         iterations=1, states_per_iteration=20, labelled_steps=5, expansions_per_step=2
@@ -468,7 +461,7 @@ def test_without_small_tasks_surveys_are_enough() -> None:
     assert training["best"]["loss"] < training["loss"][0]
     part = learned(one, ensemble_size=1, limit=2, on_epoch=after_epochs(2))
     rest = learned(one, ensemble_size=1, limit=2, resume=part.checkpoint)
-    assert same_weights(rest, learned(one, ensemble_size=1, limit=2))
+    assert same_weights(rest.model, learned(one, ensemble_size=1, limit=2).model)
 
 
 def test_nothing_to_learn() -> None:

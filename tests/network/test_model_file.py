@@ -24,7 +24,7 @@ from planlog.network.settings import NetworkSettings, TemplateSettings
 from planlog.network.template import build_template
 from planlog.pddl.task import Domain
 from planlog.policy.policy import Policy
-from support.model_files import Change, domain_of, forge, make, put, small
+from support.model_files import Change, domain_of, forge, make, put, same_weights, small
 from support.profiles import examples
 from support.random_networks import (
     NARROW,
@@ -49,18 +49,8 @@ values = st.recursive(
 objects = st.dictionaries(st.text("abc"), values, max_size=4)
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a path that tests write to again and again."""
-    return tmp_path_factory.mktemp("models") / "model.safetensors"
-
-
 def same(left: Model, right: Model) -> bool:
-    return (
-        left.describe() == right.describe()
-        and left.weights.keys() == right.weights.keys()
-        and all(np.array_equal(left.weights[name], right.weights[name]) for name in left.weights)
-    )
+    return left.describe() == right.describe() and same_weights(left, right)
 
 
 def bytes_of(written: Model, file: Path) -> bytes:
@@ -311,19 +301,19 @@ def drop(*path: str) -> Change:
         (put("versions", {"numpy": 2}), "must be texts"),
         (put("versions", "2"), "invalid description"),
         (put("training", 7), "invalid description"),
-        (put("template", "layers", 10**9), "layers must be 0 to 100"),
-        (put("template", "layers", -1), "layers must not be negative"),
-        (put("template", "layers", 1.5), "layers must be"),
-        (put("template", "layers", True), "layers must be"),
+        (put("template", "layers", 10**9), "layers must be at most 100"),
+        (put("template", "layers", -1), "layers must be at least 0"),
+        (put("template", "layers", 1.5), "layers must be a whole number"),
+        (put("template", "layers", True), "layers must be a whole number"),
         (put("template", "layers", "1"), "invalid description"),
         (put("template", "layers", None), "invalid description"),
-        (put("template", "derived_messages", "no"), "derived_messages must be true or false"),
+        (put("template", "derived_messages", "no"), "derived_messages must be a bool"),
         (put("template", "depth", 1), "invalid description.*depth"),
         (put("template", None), "invalid description"),
-        (put("network", "width", 0), "widths must be"),
-        (put("network", "width", 1.0), "widths must be"),
-        (put("network", "score_width", -3), "widths must be"),
-        (put("network", "score_width", "x"), "widths must be"),
+        (put("network", "width", 0), "width must be at least 1"),
+        (put("network", "width", 1.0), "width must be a whole number"),
+        (put("network", "score_width", -3), "score_width must be at least 1"),
+        (put("network", "score_width", "x"), "score_width must be a whole number"),
         (put("network", "aggregation", "median"), "invalid description.*median"),
         (put("network", "atom_activation", ["tanh"]), "invalid description.*tanh"),
         (put("network", "depth", 1), "invalid description.*depth"),

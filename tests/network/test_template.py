@@ -455,7 +455,7 @@ def test_relations_without_rules_are_left_out(settings: TemplateSettings) -> Non
 
 
 def test_settings_that_make_no_sense() -> None:
-    with pytest.raises(ValueError, match="layers must not be negative, but is -1"):
+    with pytest.raises(ValueError, match="layers must be at least 0, but is -1"):
         TemplateSettings(layers=-1)
 
 

@@ -49,6 +49,14 @@ def small() -> Model:
     return Model.of(build_template(rules, settings[0]), settings[1], weights, training={"seed": 1})
 
 
+def same_weights(left: Model, right: Model) -> bool:
+    """Return whether two models have the same weights, bit by bit."""
+    one, other = left.weights, right.weights
+    return one.keys() == other.keys() and all(
+        np.array_equal(one[name], other[name]) for name in one
+    )
+
+
 def domain_of(name: str, *changes: tuple[str, str]) -> Domain:
     """A shipped domain, with changes of its text."""
     text = (domains.path(name) / "domain.pddl").read_text()

@@ -74,7 +74,7 @@ def learned_policy(
     return rules.with_scorer(scorer)
 
 
-def rules_of(name: str, variant: str) -> Policy:
+def rules_of(name: str, variant: str = "policy") -> Policy:
     return Policy.applicable(SHIPPED[name]) if variant == "none" else policy_of(name, variant)
 
 

@@ -152,12 +152,9 @@ def choice_sets_of(labelled: Iterable[tuple[ActionNodes, Mask]]) -> ChoiceSets:
     """
     rows: dict[bytes, int] = {}  # the entries of a choice set as bytes -> its frequency
     for actions, optimal in labelled:
-        entries = np.empty((len(actions.nodes), 3), dtype=np.int64)
-        entries[:, 0] = actions.relations
-        entries[:, 1] = actions.nodes
-        entries[:, 2] = optimal
-        order = np.lexsort((*entries.T[::-1], actions.segments.owners))
-        entries = np.ascontiguousarray(entries[order])
+        columns = actions.relations, actions.nodes, optimal
+        order = np.lexsort((*columns[::-1], actions.segments.owners))
+        entries = np.stack(columns, axis=1, dtype=np.int64)[order]
         for segment in actions.segments:
             if key := entries[segment].tobytes():
                 rows[key] = rows.get(key, 0) + 1

@@ -9,28 +9,27 @@ different mistakes, and the sum of their scores evens them out.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
+from functools import partial
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
 from planlog.errors import NothingToLearnError, SettingsError
 from planlog.learning.dataset import Dataset, build_dataset
 from planlog.learning.network import Network
 from planlog.learning.search_labels import SearchLabels, label_by_search
+from planlog.learning.trainer import Arrays, TrainingResult, train
 from planlog.learning.trainer import OnProgress as OnEpoch
-from planlog.learning.trainer import TrainingResult, train
 from planlog.network.model_file import MOST_BYTES, Model
 from planlog.network.scorer import NetworkScorer, Weights, ensemble, weight_shapes
 from planlog.network.settings import LearningSettings, plain_values
-from planlog.network.template import build_template
+from planlog.network.template import Template, build_template
 from planlog.pddl.task import Task
 from planlog.policy.policy import Policy
-from planlog.statespace.labels import label, select_training
+from planlog.statespace.labels import Labels, label, select_training
 
 _SEEDS = 1_000_000  # distance of the seeds of an ensemble's networks
 
@@ -49,11 +48,11 @@ class Learned:
 
     model: Model
     interrupted: bool
-    checkpoint: Mapping[str, npt.NDArray[Any]]
+    checkpoint: Arrays
 
 
 OnStage = Callable[[Stage, int], None]
-OnCheckpoint = Callable[[Mapping[str, npt.NDArray[Any]]], None]
+OnCheckpoint = Callable[[Arrays], None]
 
 
 def learn(
@@ -63,7 +62,7 @@ def learn(
     *,
     seed: int = 0,
     workers: int | None = None,
-    resume: Mapping[str, npt.NDArray[Any]] | None = None,
+    resume: Arrays | None = None,
     on_stage: OnStage | None = None,
     on_epoch: OnEpoch | None = None,
     on_checkpoint: OnCheckpoint | None = None,
@@ -78,9 +77,9 @@ def learn(
     NothingToLearnError if no labelled state offers a choice between optimal and other actions, and
     SettingsError if the model would be too large for a file.
     """
-    learning = _Learning(rules, tasks, settings, seed, workers, on_stage)
-    if resume is not None:
-        learning.load(resume)
+    template = build_template(rules, settings.template)
+    _check_size(template, settings)
+    learning = _Learning(rules, tasks, settings, template, seed, workers, on_stage, resume or {})
     interrupted = False
     try:
         learning.expand()
@@ -93,6 +92,19 @@ def learn(
     return Learned(learning.model(interrupted), interrupted, learning.checkpoint)
 
 
+def _check_size(template: Template, settings: LearningSettings) -> None:
+    """Raise SettingsError if the weights would not fit into a model file."""
+    network = settings.network
+    wider = replace(network, width=network.width * settings.ensemble_size)
+    shapes = weight_shapes(template.structure, wider, template.scores)
+    needed = 4 * sum(rows * columns for rows, columns in shapes.values())
+    if needed > MOST_BYTES:
+        raise SettingsError(
+            f"width {network.width}: the weights would take {needed:,} bytes, and a model file "
+            f"may have {MOST_BYTES:,}"
+        )
+
+
 @dataclass(frozen=True)
 class _Trained:
     """A trained network."""
@@ -102,66 +114,46 @@ class _Trained:
     number: int  # index of its description
 
 
+@dataclass
 class _Learning:
     """The state of learning between trainings: one per iteration, an ensemble in the last."""
 
-    def __init__(
-        self,
-        rules: Policy,
-        tasks: Collection[Task],
-        settings: LearningSettings,
-        seed: int,
-        workers: int | None,
-        on_stage: OnStage | None,
-    ) -> None:
-        self.result: list[_Trained] = []  # networks of the model
-        self.checkpoint: dict[str, npt.NDArray[Any]] = {}
-        self._rules = rules
-        self._tasks = tasks
-        self._settings = settings
-        self._seed = seed
-        self._workers = workers
-        self._on_stage = on_stage
-        self._template = build_template(rules, settings.template)
-        self._check_size()
-        self._search_labels: list[SearchLabels] = []
-        self._weights: list[Weights] = []  # of finished trainings
-        self._descriptions: list[dict[str, Any]] = []  # of finished trainings
-        self._resume: dict[int, dict[str, npt.NDArray[Any]]] = {}  # checkpoints, by training
-
-    def _check_size(self) -> None:
-        network, size = self._settings.network, self._settings.ensemble_size
-        wider = replace(network, width=network.width * size)
-        shapes = weight_shapes(self._template.structure, wider, self._template.scores)
-        needed = 4 * sum(rows * columns for rows, columns in shapes.values())
-        if needed > MOST_BYTES:
-            raise SettingsError(
-                f"width {network.width}: the weights would take {needed:,} bytes, and a model file "
-                f"may have {MOST_BYTES:,}"
-            )
+    rules: Policy
+    tasks: Collection[Task]
+    settings: LearningSettings
+    template: Template
+    seed: int
+    workers: int | None
+    on_stage: OnStage | None
+    checkpoint: Arrays  # of all trainings, by `number: name`; finished ones are not repeated
+    labels: list[Labels] = field(default_factory=list)  # of small tasks
+    search_labels: list[SearchLabels] = field(default_factory=list)  # of larger tasks
+    weights: list[Weights] = field(default_factory=list)  # of finished trainings
+    descriptions: list[dict[str, Any]] = field(default_factory=list)  # of all trainings
+    result: list[_Trained] = field(default_factory=list)  # networks of the model
 
     def expand(self) -> None:
         """Expand the small tasks and label their states."""
-        chosen = self._settings
+        chosen = self.settings
         spaces = select_training(
-            self._tasks,
+            self.tasks,
             limit=chosen.limit,
             max_tasks=chosen.max_tasks,
             max_states=chosen.max_states,
-            workers=self._workers,
+            workers=self.workers,
             on_progress=self._progress_of(Stage.SPACES),
         )
-        self._labels = [label(space, self._rules) for space in spaces]
+        self.labels = [label(space, self.rules) for space in spaces]
         small = {space.task for space in spaces}
-        self._larger = [task for task in self._tasks if task not in small]
+        self.larger = [task for task in self.tasks if task not in small]
 
     @property
     def _last_iteration(self) -> int:
-        return self._settings.search_labels.iterations if self._larger else 0
+        return self.settings.search_labels.iterations if self.larger else 0
 
     @property
     def is_done(self) -> bool:
-        return len(self._weights) == self._last_iteration + self._settings.ensemble_size
+        return len(self.weights) == self._last_iteration + self.settings.ensemble_size
 
     def next_training(self, on_epoch: OnEpoch | None, on_checkpoint: OnCheckpoint | None) -> bool:
         """Label states, except for further networks of an ensemble, and train a network.
@@ -169,39 +161,48 @@ class _Learning:
         Returns whether the training was interrupted.
         """
         start = time.monotonic()
-        number = len(self._weights)
+        number = len(self.weights)
         member = max(0, number - self._last_iteration)
-        new = self._label_by_search(number) if number > 0 and member == 0 else []
-        self._search_labels += new
+        new: list[SearchLabels] = []
         if member == 0:
-            self._data = self._build_dataset()
-        data, template, chosen = self._data, self._template, self._settings
-        seed = self._seed + _SEEDS * member
+            new = self._label_by_search(number) if number else []
+            self.search_labels += new
+            self.data = self._build_dataset()
+        data, template, chosen = self.data, self.template, self.settings
+        seed = self.seed + _SEEDS * member
         network = Network(template.structure, chosen.network, scores=template.scores, seed=seed)
         if not data.choice_sets.optimal.any():
             if number >= self._last_iteration:
                 raise NothingToLearnError(
-                    f"nothing to learn: of {len(self._tasks)} tasks {len(self._labels)} have fewer "
+                    f"nothing to learn: of {len(self.tasks)} tasks {len(self.labels)} have fewer "
                     f"than {chosen.limit:,} states, and no labelled state offers a choice between "
                     "good and bad actions"
                 )
-            self._weights.append(network.weights())  # search with an untrained network
+            self.weights.append(network.weights())  # search with an untrained network
             return False
         ready = time.monotonic()
-        before = dict(self.checkpoint)
+        prefix = f"{number}: "
+
+        def with_checkpoint(arrays: Arrays) -> Arrays:
+            """Return all checkpoints, with this one of the present training."""
+            return {**self.checkpoint, **{prefix + name: array for name, array in arrays.items()}}
+
         result = train(
             data,
             network,
             chosen.training,
             seed=seed,
-            resume=self._resume.pop(number, None),
+            resume={
+                key.removeprefix(prefix): array
+                for key, array in self.checkpoint.items()
+                if key.startswith(prefix)
+            },
             on_progress=on_epoch,
-            on_checkpoint=on_checkpoint
-            and (lambda arrays: on_checkpoint({**before, **_named(number, arrays)})),
+            on_checkpoint=on_checkpoint and (lambda own: on_checkpoint(with_checkpoint(own))),
         )
-        self.checkpoint.update(_named(number, result.checkpoint))
+        self.checkpoint = with_checkpoint(result.checkpoint)
         seconds = time.monotonic() - ready
-        self._descriptions.append(
+        self.descriptions.append(
             {
                 "iteration": number - member,
                 "search_labelled_states": sum(map(len, new)),
@@ -213,85 +214,68 @@ class _Learning:
                 "seconds": {"data": round(ready - start, 3), "training": round(seconds, 3)},
             }
         )
-        trained = _Trained(result, data, len(self._descriptions) - 1)
+        trained = _Trained(result, data, len(self.descriptions) - 1)
         if not result.interrupted:
-            self._weights.append(result.weights)
+            self.weights.append(result.weights)
             self.result = [*self.result, trained] if member else [trained]
         elif not self.result:
             self.result = [trained]
         return result.interrupted
 
-    def load(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Continue from a checkpoint: label states again, but repeat no finished training."""
-        self.checkpoint = dict(arrays)
-        for key, array in arrays.items():
-            number, name = key.split(": ")
-            self._resume.setdefault(int(number), {})[name] = array
-
     def model(self, interrupted: bool) -> Model:
         """Return the model of the last iteration, of finished trainings if there are any."""
         result, data = self.result[0].result, self.result[0].data
         networks = [trained.result.weights for trained in self.result]
-        network, weights = ensemble(self._template, self._settings.network, networks)
+        network, weights = ensemble(self.template, self.settings.network, networks)
         summary = {
-            "seed": self._seed,
-            "tasks": [labels.space.task.name for labels in self._labels],
-            "search_labelled_tasks": sorted({labels.task.name for labels in self._search_labels}),
+            "seed": self.seed,
+            "tasks": [labels.space.task.name for labels in self.labels],
+            "search_labelled_tasks": sorted({labels.task.name for labels in self.search_labels}),
             "labelled_states": data.labelled,
             "choice_sets": len(data.choice_sets),
             "sharing": asdict(data.circuit.counts),
-            "settings": plain_values(self._settings.training),
-            "search_labels": asdict(self._settings.search_labels),
-            "trainings": self._descriptions,
+            "settings": plain_values(self.settings.training),
+            "search_labels": asdict(self.settings.search_labels),
+            "trainings": self.descriptions,
             "ensemble": [trained.number for trained in self.result],
             "epochs": len(result.history) - 1,
             "interrupted": interrupted,
             "best": asdict(result.best),
             **{
-                name: _rounded([getattr(progress, name) for progress in result.history])
+                name: [float(f"{getattr(progress, name):.6g}") for progress in result.history]
                 for name in ("loss", "accuracy", "f1")
             },
             "seconds": {
-                part: round(sum(each["seconds"][part] for each in self._descriptions), 3)
+                part: round(sum(each["seconds"][part] for each in self.descriptions), 3)
                 for part in ("data", "training")
             },
         }
         versions = {"torch": torch.__version__}
-        return Model.of(self._template, network, weights, training=summary, versions=versions)
+        return Model.of(self.template, network, weights, training=summary, versions=versions)
 
     def _label_by_search(self, number: int) -> list[SearchLabels]:
         """Label states of larger tasks with the policy of the previous iteration."""
-        scorer = NetworkScorer(self._template, self._settings.network, self._weights[-1])
+        scorer = NetworkScorer(self.template, self.settings.network, self.weights[-1])
         return label_by_search(
-            self._rules.with_scorer(scorer),
-            self._larger,
-            self._settings.search_labels,
-            seed=(self._seed, number),
-            workers=self._workers,
+            self.rules.with_scorer(scorer),
+            self.larger,
+            self.settings.search_labels,
+            seed=(self.seed, number),
+            workers=self.workers,
             on_progress=self._progress_of(Stage.SEARCH_LABELS),
         )
 
     def _build_dataset(self) -> Dataset:
-        chosen = self._settings
+        chosen = self.settings
         return build_dataset(
-            self._template,
-            self._labels,
+            self.template,
+            self.labels,
             chosen.network.aggregation,
             chosen.training,
             sample=chosen.search_labels.exact_states if self._last_iteration else None,
-            search_labels=self._search_labels,
+            search_labels=self.search_labels,
             on_progress=self._progress_of(Stage.LIFTING),
         )
 
     def _progress_of(self, stage: Stage) -> Callable[[int], None] | None:
-        on_stage = self._on_stage
-        return None if on_stage is None else lambda done: on_stage(stage, done)
-
-
-def _named(number: int, checkpoint: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """Return the checkpoint of a training as a part of the checkpoint of learning."""
-    return {f"{number}: {name}": array for name, array in checkpoint.items()}
-
-
-def _rounded(values: Sequence[float]) -> list[float]:
-    return [float(np.format_float_positional(value, 6, fractional=False)) for value in values]
+        return self.on_stage and partial(self.on_stage, stage)

@@ -6,6 +6,7 @@ Any program can be such a network, and any circuit (`planlog.network.circuit`) c
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,9 @@ class Network(torch.nn.Module):
 
     `dimensions` overrides the dimensions of other relations, by name (or by number, if relations
     share a name). The default is the settings' `width` for derived relations and 1 for inputs.
-    `names` renames weights; weights of the same name are one weight. `frozen` names the weights
-    that are not trained. Weights are drawn uniformly from ±a, a = sqrt(6 / (m + n)), where m and n
-    are the dimensions before and after all matrices that are added (Glorot and Bengio 2010).
+    `names` renames weights; weights of the same name are one weight. Weights are drawn uniformly
+    from ±a, a = sqrt(6 / (m + n)), where m and n are the dimensions before and after all matrices
+    that are added (Glorot and Bengio 2010).
     """
 
     def __init__(
@@ -62,7 +63,6 @@ class Network(torch.nn.Module):
         scores: Collection[str | int] = (),
         dimensions: Mapping[str | int, int] | None = None,
         names: Mapping[str, str] | None = None,
-        frozen: Collection[str] = (),
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
     ) -> None:
@@ -79,8 +79,6 @@ class Network(torch.nn.Module):
         self._places: dict[str, int] = {}
         self._weights = torch.nn.ParameterList()
         self._add_weights(dict(names or {}), np.random.default_rng(seed))
-        for name in frozen:
-            self.weight(name).requires_grad_(False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,7 +94,7 @@ class Network(torch.nn.Module):
         return weight
 
     def set_weight(self, name: str, values: npt.ArrayLike) -> None:
-        """Set the values of a weight, which may be frozen; the shape stays the same."""
+        """Set the values of a weight; the shape stays the same."""
         weight, array = self.weight(name), np.asarray(values)
         if array.shape != tuple(weight.shape):
             raise ValueError(f"weight '{name}' has shape {tuple(weight.shape)}, not {array.shape}")
@@ -123,14 +121,13 @@ class Network(torch.nn.Module):
         weights = tuple(self._weights.parameters())  # faster than looking up each one
         chosen = self.settings
         for layer in circuit.layers:
-            total: Tensor | None = None
-            for rule in layer.rules:
-                term = rule.place.sums(self._contribution(rule, values, weights))
-                total = term if total is None else total + term
-            assert total is not None
+            terms = (
+                rule.place.sums(self._contribution(rule, values, weights)) for rule in layer.rules
+            )
             is_score = layer.relation in self.scores
             activation = chosen.score_activation if is_score else chosen.atom_activation
-            values.append(layer.relation, _ACTIVATIONS[activation](total), layer.is_last)
+            rows = _ACTIVATIONS[activation](reduce(torch.add, terms))
+            values.append(layer.relation, rows, layer.is_last)
         empty = torch.zeros((0, 1), dtype=self._dtype)
         return {
             relation: values.all(relation, empty.expand(0, self.dimensions[relation]))
@@ -143,7 +140,7 @@ class Network(torch.nn.Module):
         """Return the term of one rule for each node it derives: (nodes, head's dimension)."""
         matrix, factors = self._rules[part.rule]
         head = weights[matrix]
-        messages: Tensor | None = None
+        terms = []
         for literal, factor in zip(part.literals, factors, strict=True):
             term = weights[factor].T  # (dimension of the relation, message dimension)
             if not values.are_one(literal.relation):
@@ -152,21 +149,20 @@ class Network(torch.nn.Module):
                     term = literal.nodes.sums(rows @ term)
                 else:
                     term = literal.nodes.sums(rows) @ term
-            messages = term if messages is None else messages + term
-        if messages is None:
-            messages = torch.zeros((1, head.shape[1]), dtype=self._dtype)
+            terms.append(term)
+        if not terms:
+            terms.append(torch.zeros((1, head.shape[1]), dtype=self._dtype))
+        messages = reduce(torch.add, terms)
         if len(messages) != part.messages:
             messages = messages.expand(part.messages, -1)
         activation = _ACTIVATIONS[self.settings.message_activation]
-        match self.settings.aggregation:
-            case Aggregation.MAX:
-                # The maximum of monotone functions is the function of the maximum.
-                aggregated = activation(part.taken.maxima(messages))
-            case Aggregation.SUM:
-                aggregated = part.taken.sums(activation(messages))
-            case Aggregation.MEAN:
-                sums = part.taken.sums(activation(messages))
-                aggregated = sums / part.taken.lengths.to(self._dtype)
+        if self.settings.aggregation is Aggregation.MAX:
+            # The maximum of monotone functions is the function of the maximum.
+            aggregated = activation(part.taken.maxima(messages))
+        else:
+            aggregated = part.taken.sums(activation(messages))
+        if self.settings.aggregation is Aggregation.MEAN:
+            aggregated = aggregated / part.taken.lengths.to(self._dtype)
         return aggregated @ head.T
 
     def _inputs(

@@ -129,7 +129,7 @@ class RowSegments:
         return RowSegments(self.segments.owners[order], len(self.segments), segments)
 
     def aggregate(self, rows: Tensor, mode: int) -> tuple[Tensor, ...]:
-        """Return what `embedding_bag` does: sums or maxima first, in the end the maxima's rows."""
+        """Return the results of `embedding_bag`: sums or maxima first, rows of maxima last."""
         return torch.embedding_bag(rows.contiguous(), self.indices, self._starts, False, mode)
 
 

@@ -67,11 +67,11 @@ def train(
     """
     if not data.choice_sets.optimal.any():
         raise ValueError("there is nothing to learn: the policy derives no optimal action")
+    interrupted = False
     with _one_thread():
         training = _Training(data, network, settings, seed)
-        if resume is not None:
+        if resume:
             training.load(resume)
-        interrupted = False
         try:
             while not training.is_done:
                 progress = training.epoch()
@@ -81,14 +81,12 @@ def train(
                     on_checkpoint(training.checkpoint)
         except KeyboardInterrupt:
             interrupted = True
-            if training.found is None:
+            if not training.found.history:
                 raise
-    found = training.found
-    assert found is not None
-    training.take(found.weights)
-    return TrainingResult(
-        network.weights(), found.best, found.history, interrupted, training.checkpoint
-    )
+    history, weights = training.found.history, training.found.weights
+    training.set_weights(weights)
+    best = training.best_of(history)
+    return TrainingResult(network.weights(), best, history, interrupted, training.checkpoint)
 
 
 @dataclass(frozen=True)
@@ -96,8 +94,7 @@ class _Found:
     """The result so far; replaced as a whole, so that an interrupt finds it complete."""
 
     history: tuple[Progress, ...]
-    best: Progress
-    weights: npt.NDArray[Any]
+    weights: npt.NDArray[Any]  # the best
 
 
 class _Training:
@@ -106,7 +103,6 @@ class _Training:
     def __init__(
         self, data: Dataset, network: Network, settings: TrainingSettings, seed: int
     ) -> None:
-        self.found: _Found | None = None
         self.checkpoint: Arrays = {}
         self._network = network
         self._settings = settings
@@ -115,42 +111,47 @@ class _Training:
         self._batches = self._make_batches(data)
         self._weights = _flattened(network)
         self._adam = _Adam(self._weights)
-
-    @property
-    def epochs_done(self) -> int:
-        return len(self.found.history) if self.found else 0
+        self.found = _Found((), self._present())
 
     @property
     def is_done(self) -> bool:
-        return self.epochs_done > self._settings.epochs
+        return len(self.found.history) > self._settings.epochs
 
     def epoch(self) -> Progress:
         """Evaluate the weights; then update them, unless all epochs are done."""
-        is_last = self.epochs_done == self._settings.epochs
+        done, total = len(self.found.history), self._settings.epochs
+        is_last = done == total
         with torch.set_grad_enabled(not self._batches and not is_last):
             scores = self._whole.scores(self._network)
             loss = self._whole.loss(scores)
         accuracy, f1 = self._whole.quality(scores.detach())
-        progress = Progress(
-            self.epochs_done, self._settings.epochs, float(loss.detach()), accuracy, f1
-        )
-        self._record(progress)
+        progress = Progress(done, total, float(loss.detach()), accuracy, f1)
+        history = (*self.found.history, progress)
+        is_best = self.best_of(history) is progress
+        self.found = _Found(history, self._present() if is_best else self.found.weights)
         if not is_last:
             if self._batches:
-                order = np.random.default_rng((self._seed, progress.epoch))
+                order = np.random.default_rng((self._seed, done))
                 for i in order.permutation(len(self._batches)).tolist():
                     batch = self._batches[i]
                     self._update(batch.loss(batch.scores(self._network)))
             else:
                 self._update(loss)
-        self.checkpoint = self._make_checkpoint()
+        self.checkpoint = {
+            "updates": np.array(self._adam.updates),
+            "weights": self._present(),
+            "means": self._adam.means.numpy().copy(),
+            "squares": self._adam.squares.numpy().copy(),
+            "best": self.found.weights,
+            "history": np.array([(p.loss, p.accuracy, p.f1) for p in history]),
+        }
         return progress
 
     def load(self, arrays: Arrays) -> None:
         """Continue from a checkpoint."""
         if arrays["weights"].shape != tuple(self._weights.shape):
             raise ValueError("the checkpoint is of another network")
-        self.take(arrays["weights"])
+        self.set_weights(arrays["weights"])
         self._adam.updates = int(arrays["updates"])
         self._adam.means = torch.tensor(arrays["means"])
         self._adam.squares = torch.tensor(arrays["squares"])
@@ -158,41 +159,23 @@ class _Training:
             Progress(epoch, self._settings.epochs, *numbers)
             for epoch, numbers in enumerate(arrays["history"].tolist())
         )
-        self.found = _Found(history, self._best(history), arrays["best"])
+        self.found = _Found(history, arrays["best"])
         self.checkpoint = dict(arrays)
 
-    def take(self, weights: npt.NDArray[Any]) -> None:
+    def set_weights(self, weights: npt.NDArray[Any]) -> None:
         """Set the weights of the network."""
         with torch.no_grad():
             self._weights.copy_(torch.tensor(weights))
 
-    def _present(self) -> npt.NDArray[Any]:
-        weights: npt.NDArray[Any] = self._weights.detach().numpy().copy()
-        return weights
-
-    def _make_checkpoint(self) -> Arrays:
-        assert self.found is not None
-        return {
-            "updates": np.array(self._adam.updates),
-            "weights": self._present(),
-            "means": self._adam.means.numpy().copy(),
-            "squares": self._adam.squares.numpy().copy(),
-            "best": self.found.weights,
-            "history": np.array([(p.loss, p.accuracy, p.f1) for p in self.found.history]),
-        }
-
-    def _record(self, progress: Progress) -> None:
-        history = (*(self.found.history if self.found else ()), progress)
-        if self.found is None or self._best(history) is progress:
-            self.found = _Found(history, progress, self._present())
-        else:
-            self.found = _Found(history, self.found.best, self.found.weights)
-
-    def _best(self, history: tuple[Progress, ...]) -> Progress:
+    def best_of(self, history: tuple[Progress, ...]) -> Progress:
         """Return the first of the best epochs."""
         if self._settings.select_by is SelectBy.F1:
             return max(history, key=lambda progress: progress.f1)
         return min(history, key=lambda progress: progress.loss)
+
+    def _present(self) -> npt.NDArray[Any]:
+        weights: npt.NDArray[Any] = self._weights.detach().numpy().copy()
+        return weights
 
     def _update(self, loss: Tensor) -> None:
         assert self._weights.grad is not None

@@ -138,7 +138,8 @@ class CircuitBuilder:
         self._states: list[dict[int, tuple[Ids, Ids]]] = []
         self._spaces: list[SpaceNodes] = []
         self._choices: list[ActionNodes] = []
-        self._vectors = dict.fromkeys(self._inputs(), 1)  # feature vectors of each input relation
+        inputs = {r for rule in self.structure.rules for r in rule.body} - self.structure.derived
+        self._vectors = dict.fromkeys(sorted(inputs), 1)  # feature vectors of each input relation
 
     def add(
         self,
@@ -222,7 +223,15 @@ class CircuitBuilder:
             structure=self.structure,
             inputs={r: np.arange(n, dtype=np.uint32) for r, n in self._vectors.items()},
             layers=tuple(
-                Layer(relation, first, last, tuple(_rule_messages(*rule) for rule in rules))
+                Layer(
+                    relation,
+                    first,
+                    last,
+                    tuple(
+                        RuleMessages(rule, children, nodes, Segments(offsets), messages)
+                        for rule, children, nodes, offsets, messages in rules
+                    ),
+                )
                 for relation, first, last, rules in layers
             ),
             counts=Counts(*counts),
@@ -253,10 +262,6 @@ class CircuitBuilder:
     def _name(self, relation: int) -> str:
         return self.structure.relations[relation][0]
 
-    def _inputs(self) -> list[int]:
-        used = {relation for rule in self.structure.rules for relation in rule.body}
-        return sorted(used - self.structure.derived)
-
     def _action_relations(self, space: StateSpace) -> Ids:
         """Return the relation of each ground action of a space: (ground actions,)."""
         numbers = [
@@ -264,7 +269,3 @@ class CircuitBuilder:
         ]
         relations = np.array([0 if n is None else n for n in numbers], dtype=np.uint32)
         return relations[space.core.action_schemas]
-
-
-def _rule_messages(rule: int, children: Ids, nodes: Ids, offsets: Ids, used: Ids) -> RuleMessages:
-    return RuleMessages(rule, children, nodes, Segments(offsets), used)

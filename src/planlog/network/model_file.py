@@ -31,10 +31,9 @@ from planlog.policy.policy import Policy
 
 FORMAT = 2  # increases when older versions of Planlog cannot read new files
 
-# Limits of what reading a file can cost; sensible models are far smaller.
+# Limits on the cost of reading a file; sensible models are far smaller.
 MOST_BYTES = 256 * 1024**2
 MOST_HEADER_BYTES = 16 * 1024**2
-MOST_LAYERS = 100
 
 # The description is the value of one key, since safetensors writes keys in any order, and equal
 # models are to be equal files.
@@ -74,7 +73,6 @@ class Model:
             texts.append(self.rules)
         if not all(isinstance(text, str) for text in texts):
             raise ModelError("domain, signature, rules and versions must be texts")
-        _check_settings(self.template, self.network)
         for name, weight in self.weights.items():
             if weight.dtype != np.float32:
                 raise ModelError(f"weight {name} consists of {weight.dtype}, not of float32")
@@ -198,15 +196,12 @@ class Model:
                 raise ModelError(f"{path} has been changed since it was written")
             if version == 1:
                 description = _from_format_1(description)
+            plain = ("domain", "signature", "rules", "training", "versions")
             return cls(
-                domain=description["domain"],
-                signature=description["signature"],
-                rules=description["rules"],
+                **{name: description[name] for name in plain},
                 template=TemplateSettings(**description["template"]),
                 network=_network_settings(description["network"]),
                 weights=weights,
-                training=description["training"],
-                versions=description["versions"],
             )
         except KeyError as error:
             raise ModelError(f"{path} has no {error} in its description") from None
@@ -234,20 +229,6 @@ def _difference(model: str, domain: str) -> str:
         different = [line for line in own.splitlines() if line not in others]
         lines += [f"  {title}: {line}" for line in different[:1]]
     return "\n".join(lines)
-
-
-def _check_settings(template: TemplateSettings, network: NetworkSettings) -> None:
-    layers = template.layers
-    if type(layers) is not int or not 0 <= layers <= MOST_LAYERS:
-        raise ModelError(f"the number of layers must be 0 to {MOST_LAYERS}, but is {layers}")
-    if type(template.derived_messages) is not bool:
-        raise ModelError(
-            f"derived_messages must be true or false, but is {template.derived_messages}"
-        )
-    score_width = network.width if network.score_width is None else network.score_width
-    for width in (network.width, score_width):
-        if type(width) is not int or width < 1:
-            raise ModelError(f"widths must be whole numbers from 1 on, but one is {width}")
 
 
 # Keys of format 1 whose names have changed since, in the description and all that it contains.
@@ -295,7 +276,7 @@ def _network_settings(values: Mapping[str, Any]) -> NetworkSettings:
 def _read_container(path: Path) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
     """Return the metadata of a safetensors file, and its tensors: dtype, shape and data by name."""
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise ModelError(f"{path} is no file")  # reading a pipe could wait for ever
+        raise ModelError(f"{path} is no file")  # reading a pipe could block forever
     size = path.stat().st_size
     # The file is not mapped into memory: if it shrank meanwhile, the process would crash.
     data = b"" if size > MOST_BYTES else path.read_bytes()

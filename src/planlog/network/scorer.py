@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from planlog import _core
-from planlog.network.settings import Activation, Aggregation, NetworkSettings, TemplateSettings
+from planlog.network.settings import Activation, Aggregation, NetworkSettings
 from planlog.network.structure import Structure
-from planlog.network.template import Template, build_template
-from planlog.policy.policy import Policy
+from planlog.network.template import Template
 
 Weights = Mapping[str, npt.NDArray[np.float32]]
 
@@ -67,20 +67,8 @@ class NetworkScorer:
         return numbers[len(numbers) - len(rules.rules) :] if rules else ()
 
     def __reduce__(self) -> tuple[object, ...]:
-        template = self.template
-        values = (template.rules, template.settings, self._settings, self._weights)
-        return _unpickle, (*values, self.temperature)
-
-
-def _unpickle(
-    rules: Policy,
-    template: TemplateSettings,
-    network: NetworkSettings,
-    weights: Weights,
-    temperature: float | None,
-) -> NetworkScorer:
-    built = build_template(rules, template)
-    return NetworkScorer(built, network, weights, temperature=temperature)
+        make = partial(NetworkScorer, temperature=self.temperature)
+        return make, (self.template, self._settings, self._weights)
 
 
 def weight_shapes(

@@ -12,6 +12,9 @@ from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, get_args, get_type_hints
 
+# Bounds the cost of reading a model file; sensible networks have far fewer layers.
+MOST_LAYERS = 100
+
 
 class Activation(Enum):
     """Activation function, applied to each component of a vector. All of them are monotone."""
@@ -52,6 +55,16 @@ class SelectBy(Enum):
     F1 = "f1"  # highest F1 score of classifying actions as optimal if their score is above 0
 
 
+def _check_numbers(settings: object, **least: int) -> None:
+    """Raise ValueError unless these settings are whole numbers of at least these values."""
+    for name, minimum in least.items():
+        value = getattr(settings, name)
+        if type(value) is not int:
+            raise ValueError(f"{name} must be a whole number, but is {value!r}")
+        if value < minimum:
+            raise ValueError(f"{name} must be at least {minimum}, but is {value}")
+
+
 @dataclass(frozen=True)
 class TemplateSettings:
     """Shape of a template: how far messages pass between objects, and along which atoms."""
@@ -60,8 +73,11 @@ class TemplateSettings:
     derived_messages: bool = False  # whether messages also pass along derived predicates
 
     def __post_init__(self) -> None:
-        if self.layers < 0:
-            raise ValueError(f"the number of layers must not be negative, but is {self.layers}")
+        _check_numbers(self, layers=0)
+        if self.layers > MOST_LAYERS:
+            raise ValueError(f"layers must be at most {MOST_LAYERS}, but is {self.layers}")
+        if type(self.derived_messages) is not bool:
+            raise ValueError(f"derived_messages must be a bool, but is {self.derived_messages!r}")
 
 
 @dataclass(frozen=True)
@@ -74,6 +90,11 @@ class NetworkSettings:
     aggregation: Aggregation = Aggregation.MAX
     score_activation: Activation = Activation.IDENTITY  # of actions, in place of the atoms'
     score_width: int | None = None  # dimension of the messages to scores; None: `width`
+
+    def __post_init__(self) -> None:
+        _check_numbers(self, width=1)
+        if self.score_width is not None:
+            _check_numbers(self, score_width=1)
 
 
 @dataclass(frozen=True)
@@ -92,8 +113,9 @@ class TrainingSettings:
     only_informative: bool = True
 
     def __post_init__(self) -> None:
-        if self.epochs < 1 or (self.batch is not None and self.batch < 1):
-            raise ValueError("epochs and batch must be positive")
+        _check_numbers(self, epochs=1)
+        if self.batch is not None:
+            _check_numbers(self, batch=1)
         if not 0 < self.learning_rate < math.inf:
             raise ValueError("learning_rate must be positive and finite")
         if not 0 <= self.weight_decay * self.learning_rate < 1:
@@ -113,10 +135,8 @@ class SearchLabelSettings:
     exact_states: int = 2000  # of small state spaces, sampled as additional training data
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            least = 0 if field.name in ("iterations", "expansions_per_step") else 1
-            if getattr(self, field.name) < least:
-                raise ValueError(f"{field.name} must be at least {least}")
+        least = {field.name: 1 for field in fields(self)}
+        _check_numbers(self, **least | {"iterations": 0, "expansions_per_step": 0})
 
 
 @dataclass(frozen=True)
@@ -133,8 +153,7 @@ class LearningSettings:
     max_states: int | None = None  # labelled states of these tasks
 
     def __post_init__(self) -> None:
-        if self.ensemble_size < 1:
-            raise ValueError("ensemble_size must be at least 1")
+        _check_numbers(self, ensemble_size=1)
         if self.ensemble_size > 1 and self.network.score_activation is not Activation.IDENTITY:
             raise ValueError("an ensemble needs scores without activation, which can be added")
 
@@ -146,15 +165,11 @@ class LearningSettings:
 
         Raises ValueError for values out of range, TypeError for names of no field.
         """
-        parts = {
-            field.name: getattr(self, field.name)
-            for field in fields(self)
-            if is_dataclass(getattr(self, field.name))
-        }
-        for name, part in parts.items():
+        for name in ("template", "network", "training", "search_labels"):
+            part = getattr(self, name)
             own = {f.name: values.pop(f.name) for f in fields(part) if f.name in values}
-            parts[name] = replace(part, **own)
-        return replace(self, **parts, **values)
+            values[name] = replace(part, **own)
+        return replace(self, **values)
 
 
 _SMALL = LearningSettings(

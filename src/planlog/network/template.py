@@ -51,6 +51,9 @@ class Template:
     sections: tuple[Section, ...]
     policy: Policy  # all sections as one program, which derives the same actions as the rules
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return build_template, (self.rules, self.settings)
+
     @cached_property
     def scores(self) -> frozenset[int]:
         """The core's numbers of the action relations; the values of their atoms are scores."""
@@ -128,7 +131,10 @@ def _sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]
         ("applicable actions", (_app(domain, applicable[a], a, layers[-1]) for a in applicable)),
         ("the policy, with embeddings", (_extended(r, applicable, layers[-1]) for r in rules)),
     ]
-    found = (Section(title, tuple(_with_text(rule) for rule in part)) for title, part in titled)
+    found = (
+        Section(title, tuple(replace(rule, text=str(rule)) for rule in part))
+        for title, part in titled
+    )
     return tuple(section for section in found if section.rules)
 
 
@@ -244,7 +250,3 @@ def _plain_rules(
             body = (p if isinstance(p, Comparison) else renamed(p) for p in rule.body)
             head = renamed(rule.head)
             yield replace(rule, head=head, body=tuple(body), for_network=False)
-
-
-def _with_text(rule: Rule) -> Rule:
-    return replace(rule, text=str(rule))
