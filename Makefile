@@ -8,8 +8,8 @@ SANITIZED ?= $(VENV)-sanitize
 
 bin := $(VENV)/bin
 pip := -m pip --disable-pip-version-check -qq install
-sources := pyproject.toml CMakeLists.txt $(wildcard core/*/*.[ch]pp)
-cpp := $(wildcard core/*/*.[ch]pp)
+cpp := $(wildcard core/*/*.[ch]pp tests/core/*.[ch]pp)
+sources := pyproject.toml CMakeLists.txt $(cpp)
 # The tools of the build come from the environment itself, so that every build after the
 # first only compiles what has changed. The package is installed in editable mode: changes of
 # Python files need no new installation.
@@ -21,7 +21,7 @@ path := PATH="$(abspath $(bin)):$$PATH"
 
 # Tests of the core that the sanitizers watch; the whole suite would take too long under them.
 # They reach every folder of core/.
-sanitized_tests ?= tests/pddl/test_errors.py tests/pddl/test_fuzz.py \
+sanitized_tests ?= tests/core tests/pddl/test_errors.py tests/pddl/test_fuzz.py \
   tests/datalog/test_evaluation_oracle.py tests/policy tests/statespace \
   tests/network/test_circuit.py tests/network/test_inference.py tests/search
 
@@ -116,12 +116,13 @@ $(VENV)/.installed: $(sources) | $(bin)/python
 	@$(path) $(bin)/python $(pip) $(install) '.[train]'
 	@touch $@
 
-# What contributors need besides: all tools and oracles of the tests, and a build in which
-# every warning is an error.
+# What contributors need besides: all tools and oracles of the tests, the unit tests of the core,
+# and a build in which every warning is an error.
 $(VENV)/.dev: $(sources) | $(bin)/python
 	@echo "building and installing planlog and the tools of its tests into $(VENV)"
 	@$(bin)/python $(pip) $(build_tools) $(torch)
-	@$(path) $(bin)/python $(pip) $(install) '.[dev,train,report,baselines,cluster]' -C cmake.define.PLANLOG_WERROR=ON
+	@$(path) $(bin)/python $(pip) $(install) '.[dev,train,report,baselines,cluster]' \
+	  -C cmake.define.PLANLOG_WERROR=ON -C cmake.define.PLANLOG_TESTS=ON
 	@touch $(VENV)/.installed $@
 
 # Only planlog itself is installed here; the other packages are those of $(VENV).
@@ -131,5 +132,6 @@ $(SANITIZED)/.installed: $(sources) $(VENV)/.dev
 	@$(bin)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 	  > "$$($(SANITIZED)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/borrowed.pth"
 	@$(path) $(SANITIZED)/bin/python $(pip) --no-deps $(install) . -C build-dir=build/sanitize \
-	  -C cmake.define.PLANLOG_SANITIZE=ON -C cmake.define.PLANLOG_WERROR=ON
+	  -C cmake.define.PLANLOG_SANITIZE=ON -C cmake.define.PLANLOG_WERROR=ON \
+	  -C cmake.define.PLANLOG_TESTS=ON
 	@touch $@
