@@ -25,8 +25,8 @@ sanitized_tests ?= tests/core tests/pddl/test_errors.py tests/pddl/test_fuzz.py 
   tests/datalog/test_evaluation_oracle.py tests/policy tests/statespace \
   tests/network/test_circuit.py tests/network/test_inference.py tests/search
 
-.PHONY: help demo check test lint coverage format sanitize development-page screenshot models \
-        benchmark clean
+.PHONY: help demo check test lint coverage format sanitize stubs development-page screenshot \
+        models benchmark clean
 
 help:
 	@echo "make demo       solve tasks of each domain with rules, then learn to solve them well"
@@ -36,6 +36,7 @@ help:
 	@echo "make coverage   run the quick tests and report line coverage of the Python code"
 	@echo "make format     bring all sources into the common form"
 	@echo "make sanitize   run the tests of the core under the address and UB sanitizers"
+	@echo "make stubs      regenerate the type stubs of the compiled core"
 	@echo "make development-page, make screenshot   regenerate parts of the documentation"
 	@echo "make models     train the models that come with the domains"
 	@echo "make benchmark  measure the speed against other implementations"
@@ -64,6 +65,9 @@ lint: $(VENV)/.dev
 coverage: $(VENV)/.dev
 	PLANLOG_TEST_PROFILE=quick $(bin)/python -m pytest -q -n 2 --dist worksteal -m "not slow" \
 	  --cov --cov-report=term --cov-report=html:build/coverage
+
+stubs: $(VENV)/.dev
+	$(bin)/python tools/stubs.py
 
 development-page: $(VENV)/.installed
 	$(bin)/python tools/development_page.py

@@ -49,7 +49,8 @@ class InputRelations {
                 for (Row row : goals.true_rows()) set(RelationId(i), goals.values(row), true);
             } else if (info.source == Source::Type) {
                 for (ObjectId object = 0; object < task.objects.size(); ++object)
-                    if (has_type(task, object, program.type_sets()[info.id]))
+                    if (task.domain->is_subtype_of_any(task.objects[object].type,
+                                                       program.type_sets()[info.id]))
                         set(RelationId(i), &object, true);
             }
         }
@@ -59,8 +60,6 @@ class InputRelations {
     struct Statuses {
         std::optional<RelationId> achieved, unachieved, achieved_nongoal;
     };
-
-    static bool has_type(const Task& task, ObjectId object, const std::vector<TypeId>& types);
 
     std::vector<RelationId> state_relations_;
     std::vector<Statuses> statuses_;  // per predicate of the domain; only basic ones have any

@@ -72,7 +72,7 @@ void AtomTable::sort_by_arguments(std::vector<AtomId>& atoms) const {
 std::vector<AtomId> initial_state(const Task& task, AtomTable& atoms) {
     std::vector<AtomId> state;
     for (size_t i = 0; i < task.initial.size(); ++i) {
-        const PredicateId predicate = task.initial.predicates[i];
+        const PredicateId predicate = task.initial.symbols[i];
         if (task.domain->predicates[index(predicate)].fluent)
             state.push_back(atoms.intern(predicate, task.initial.row(i)));
     }

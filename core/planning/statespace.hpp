@@ -72,12 +72,7 @@ class StateSpace {
     std::vector<uint32_t> offsets{0};
     std::vector<uint32_t> successors;
     std::vector<uint32_t> actions;  // into `ground_actions`
-    struct {
-        std::vector<ActionId> schemas;
-        std::vector<uint32_t> offsets{0};
-        std::vector<ObjectId> arguments;
-        const ObjectId* row(uint32_t number) const { return arguments.data() + offsets[number]; }
-    } ground_actions;
+    ActionList ground_actions;
     RuleCounts rules;  // over the expanded states that are no goals
 
   private:

@@ -40,12 +40,11 @@ TEST(equal_states_have_one_number) {
             value ? (void)state.insert(atom) : (void)state.erase(atom);
         }
         const auto known = numbers.find(state);
-        const uint32_t number = states.find_draft();
-        CHECK(number == (known == numbers.end() ? states.size() : known->second));
-        if (known == numbers.end()) {
-            states.add_draft();
-            numbers.emplace(state, number);
-        }
+        const auto next = static_cast<uint32_t>(states.size());
+        const bool is_known = known != numbers.end();
+        CHECK(states.add_draft(next) == (is_known ? known->second : StateSet::none));  // is full
+        CHECK(states.add_draft(next + 1) == (is_known ? known->second : next));
+        if (!is_known) numbers.emplace(state, next);
     }
     CHECK(states.size() == numbers.size() && states.width() == 4);
     for (const auto& [state, number] : numbers) CHECK(atoms_of(states, number) == state);
