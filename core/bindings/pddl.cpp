@@ -53,9 +53,11 @@ std::vector<ParameterTuple> as_tuples(const std::vector<Parameter>& parameters) 
     return result;
 }
 
-auto types_of(const SharedDomain& shared) {
+// Types with their parents, or objects with their types.
+template <class Named>
+auto as_pairs(const std::vector<Named>& all, TypeId Named::* type) {
     std::vector<std::pair<std::string, uint32_t>> result;
-    for (const Type& type : shared.domain.types) result.emplace_back(type.name, index(type.parent));
+    for (const Named& one : all) result.emplace_back(one.name, index(one.*type));
     return result;
 }
 
@@ -97,12 +99,6 @@ auto axioms_of(const SharedDomain& shared) {
     for (const Axiom& axiom : shared.domain.axioms)
         result.emplace_back(index(axiom.head), as_codes(axiom.terms), as_tuples(axiom.variables),
                             as_tuples(axiom.body));
-    return result;
-}
-
-auto as_tuples(const std::vector<Object>& objects) {
-    std::vector<std::pair<std::string, uint32_t>> result;
-    for (const Object& object : objects) result.emplace_back(object.name, index(object.type));
     return result;
 }
 
@@ -162,17 +158,20 @@ void bind_tasks(nb::module_& m) {
         .value("WARNING", Severity::Warning);
     nb::class_<SharedDomain>(m, "Domain")
         .def_prop_ro("name", [](const SharedDomain& d) { return d.domain.name; })
-        .def_prop_ro("types", &types_of)
+        .def_prop_ro("types",
+                     [](const SharedDomain& d) { return as_pairs(d.domain.types, &Type::parent); })
         .def_prop_ro("predicates", &predicates_of)
         .def_prop_ro("actions", &actions_of)
         .def_prop_ro("axioms", &axioms_of)
-        .def_prop_ro("constants",
-                     [](const SharedDomain& d) { return as_tuples(d.domain.constants); });
+        .def_prop_ro("constants", [](const SharedDomain& d) {
+            return as_pairs(d.domain.constants, &Object::type);
+        });
     m.def("read_domain", &read_domain_text, "text"_a);
 
     nb::class_<SharedTask>(m, "Task")
         .def_prop_ro("name", [](const SharedTask& t) { return t.task.name; })
-        .def_prop_ro("objects", [](const SharedTask& t) { return as_tuples(t.task.objects); })
+        .def_prop_ro("objects",
+                     [](const SharedTask& t) { return as_pairs(t.task.objects, &Object::type); })
         .def_prop_ro("goals", &goal_texts)
         .def_prop_ro("static_atoms", &static_atoms)
         .def_prop_ro("minimises_cost", [](const SharedTask& t) { return t.task.minimises_cost; })

@@ -1,6 +1,6 @@
-// The extensional database of a task: the relations whose atoms the task and the state give.
+// The extensional database of a task: relations whose atoms are given by the task and the state.
 //
-// An atom p(x) of a state decides p(x) itself and, where the program reads them, the goal
+// An atom p(x) of a state determines p(x) itself and, where the program reads them, the goal
 // statuses: p@ag(x) (an achieved goal), p@ug(x) (an unachieved goal) and p@aa(x) (achieved, but
 // no goal). Types and p@goal are the same in all states.
 #pragma once

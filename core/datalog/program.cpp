@@ -173,26 +173,21 @@ void Program::add_axiom(const Axiom& axiom) {
 
 Program Program::for_task(const Task& task) const {
     Program program = *this;
-    for (uint32_t i = 0; i < domain_->predicates.size(); ++i) program.state(PredicateId(i));
-    program.add_goal(task);
-    return program;
-}
-
-void Program::add_goal(const Task& task) {
-    goal_predicates_ = task.goal_predicates;
-    // A goal that can never hold has no axiom, but a relation all the same.
-    const auto declared = static_cast<uint32_t>(domain_->predicates.size());
-    for (uint32_t i = 0; i < goal_predicates_.size(); ++i) state(PredicateId(declared + i));
+    program.goal_predicates_ = task.goal_predicates;
+    // A goal that can never hold has no axiom, but it has a relation.
+    const size_t count = domain_->predicates.size() + task.goal_predicates.size();
+    for (uint32_t i = 0; i < count; ++i) program.state(PredicateId(i));
     // Goal conditions name the task's objects, which the program knows only as constants.
     const auto bind = [&](Term& term) {
-        if (!term.is_variable) term.value = constant(task.objects[term.value].name);
+        if (!term.is_variable) term.value = program.constant(task.objects[term.value].name);
     };
     for (Axiom axiom : task.goal_axioms) {
         for (Term& term : axiom.terms) bind(term);
         for (Literal& literal : axiom.body)
             for (Term& term : literal.terms) bind(term);
-        add_axiom(axiom);
+        program.add_axiom(axiom);
     }
+    return program;
 }
 
 // --- Components --------------------------------------------------------------

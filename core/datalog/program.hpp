@@ -94,7 +94,6 @@ class Program {
     std::optional<RelationId> find(Source source, uint32_t id) const;
     RelationId add_relation(RelationInfo info);
     void add_axiom(const Axiom& axiom);
-    void add_goal(const Task& task);
     bool implies_type(const BodyLiteral& literal, uint32_t variable,
                       const std::vector<TypeId>& types) const;
 

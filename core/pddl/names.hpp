@@ -10,15 +10,15 @@
 
 namespace planlog {
 
-// The type of an object whose declared type is wrong: fits everywhere, so that one
-// mistake is reported once. A parameter of such a type has no types at all.
+// The type of an object whose declared type is wrong. It fits everywhere, so that an error is
+// reported once. A parameter with a wrong type has no types.
 constexpr TypeId unknown_type{UINT32_MAX};
 
 // The evaluator supports relations with as many columns.
 constexpr size_t max_variables = 32;
 
-// All variables of one action, axiom or goal in the order of their declaration. A name
-// means its innermost declaration; every declaration keeps its own number.
+// All variables of one action, axiom or goal, numbered in the order of declaration. A name refers
+// to its innermost declaration.
 class Scope {
   public:
     const std::vector<Parameter>& variables() const { return variables_; }
@@ -48,8 +48,8 @@ struct Context {
     const Domain& domain;
     const std::vector<Object>& objects;
     Names types{}, predicates{}, functions{}, object_ids{};
-    // False once a declaration could not be read: names may then be missing through no
-    // fault of their own, and unknown ones are not reported.
+    // False once a declaration could not be read: a name may then be unknown for that reason, so
+    // unknown names are not reported.
     bool complete = true;
     std::unordered_set<std::string> reported_unknown{};
 

@@ -230,7 +230,7 @@ std::optional<Task> read_task(const Domain& domain, std::string_view text,
     Reporter report(text, diagnostics);
     Document document(text);
     if (!document.parse(report)) return {};
-    return ProblemReader(domain, report).read(document.root());
+    return ProblemReader(domain, report).read(Expr(document, 0));
 }
 
 }  // namespace planlog

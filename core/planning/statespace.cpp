@@ -23,18 +23,18 @@ Visitor::Visitor(const Task& task, AtomTable& atoms, const Program& program)
     : walk_(task, atoms, program) {}
 
 void Visitor::start(const StateSet& states, uint32_t number) {
-    at_.assign(states.state(number), states.state(number) + states.width());
+    const uint64_t* bits = states.state(number);
     const AtomList& atoms = states.atoms();
     std::vector<AtomId> ids;
     {
         AtomTable& table = walk_.materialization().atoms();
         const auto lock = table.lock();
         for (size_t i = 0; i < atoms.size(); ++i)
-            if (at_[i / 64] >> (i % 64) & 1)
+            if (bits[i / 64] >> (i % 64) & 1)
                 ids.push_back(table.intern(atoms.symbols[i], atoms.row(i)));
-        table.sort_by_arguments(ids);
     }
-    walk_.start(ids);
+    visit(ids);
+    at_.assign(bits, bits + states.width());
 }
 
 void Visitor::visit(std::span<const AtomId> state) {
@@ -50,6 +50,7 @@ void Visitor::visit(std::span<const AtomId> state) {
 }
 
 void Visitor::visit(const StateSet& states, uint32_t number) {
+    if (const auto& poll = walk_.materialization().poll(); poll && number % 64 == 0) poll();
     if (at_.empty()) return start(states, number);
     const AtomList& atoms = states.atoms();
     for (size_t i = atoms_.size(); i < atoms.size(); ++i)
@@ -106,15 +107,14 @@ StateSpace::StateSpace(const Task& task, AtomTable& atoms, const Program& progra
 }
 
 void StateSpace::set_poll(std::function<void()> poll) {
-    poll_ = std::move(poll);
-    if (visitor_) visitor_->walk().materialization().poll() = poll_;
+    visitor_->walk().materialization().poll() = std::move(poll);
 }
 
 bool StateSpace::advance(size_t count) {
     if (!visitor_) return false;
     for (; count > 0; --count) {
         if (expand_next()) continue;
-        visitor_.reset();  // only what there is to read is kept
+        visitor_.reset();  // a finished space is only read
         atom_numbers_.clear();
         action_numbers_.clear();
         return false;
@@ -123,9 +123,8 @@ bool StateSpace::advance(size_t count) {
 }
 
 void StateSpace::visit(uint32_t state) {
-    if (poll_ && state % 64 == 0) poll_();
     visitor_->visit(states_, state);
-    if (state == 0) {  // only now the model has rows to call the first atoms by
+    if (state == 0) {  // the atoms of the first state have rows only now
         const AtomList& atoms = states_.atoms();
         for (uint32_t i = 0; i < atoms.size(); ++i) {
             const Row row = visitor_->walk().materialization().row(atoms.symbols[i], atoms.row(i));
@@ -220,14 +219,12 @@ Derivation::Derivation(const StateSpace& space, AtomTable& atoms, const Program&
     : derived(space.successors.size()), space_(&space), visitor_(space.task(), atoms, program) {}
 
 void Derivation::set_poll(std::function<void()> poll) {
-    poll_ = std::move(poll);
-    visitor_.walk().materialization().poll() = poll_;
+    visitor_.walk().materialization().poll() = std::move(poll);
 }
 
 bool Derivation::advance(size_t count) {
     const ActionList& actions = space_->ground_actions;
     for (; count > 0 && next_ < space_->expanded(); --count, ++next_) {
-        if (poll_ && next_ % 64 == 0) poll_();
         if (space_->goals[next_]) continue;
         visitor_.visit(space_->states(), next_);
         visitor_.count_rules(rules);
