@@ -1,6 +1,6 @@
 """Write src/planlog/_core.pyi, the type stubs of the compiled core, with nanobind's generator.
 
-The generator knows the types in the bindings' C++ signatures; core/bindings/stub_patterns.txt adds
+The generator knows the types in the bindings' C++ signatures; tools/stub_patterns.txt adds
 the rest.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 STUBS = ROOT / "src" / "planlog" / "_core.pyi"
-PATTERNS = ROOT / "core" / "bindings" / "stub_patterns.txt"
+PATTERNS = ROOT / "tools" / "stub_patterns.txt"
 # The generator also writes the memory layout of arrays, which no type checker uses.
 ANNOTATED_ARRAY = re.compile(r"Annotated\[(NDArray\[numpy\.\w+\]), dict\([^\]]*?\)\]")
 

@@ -2,8 +2,7 @@
 //
 // A plan orders the literals greedily: next comes the literal with the fewest expected matches,
 // given the bound variables and the sizes of the relations; negated literals and comparisons come
-// as soon as their variables are bound. Every lookup uses a hash index on exactly the bound
-// columns.
+// as soon as their variables are bound. Every lookup uses a hash index on the bound columns.
 //
 // A plan may start from a *trigger*: a literal whose row is given, because its atom has changed, as
 // in semi-naive evaluation. If several atoms changed at once, every new substitution must still be

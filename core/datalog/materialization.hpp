@@ -88,8 +88,7 @@ class Materialization {
     // Records the atoms whose derivations change, for a cache of values of atoms.
     void track_derivations() { is_tracking_ = true; }
     // Moves the atoms that have lost or gained derivations since the last call into `atoms`,
-    // possibly with repetitions. An evaluation from scratch changes all atoms; `evaluations` counts
-    // them.
+    // possibly with repetitions. An evaluation from scratch (see `evaluations`) changes all atoms.
     void take_rederived(std::vector<AtomRef>& atoms) {
         atoms.clear();
         atoms.swap(rederived_);

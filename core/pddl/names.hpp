@@ -56,8 +56,7 @@ struct Context {
     void add(Severity severity, Expr at, std::string message, std::string hint = "");
     void error(Expr at, std::string message, std::string hint = "");
     void unsupported(Expr at, const std::string& features, std::string hint = "");
-    // Reports a list whose first word names an unsupported feature of PDDL; returns whether it
-    // does.
+    // Reports a list whose first word names an unsupported feature of PDDL, and then returns true.
     bool refuse(Expr list);
     // Reports an unknown name, once for each name.
     void unknown(Expr at, const std::string& kind, const Names& known);

@@ -9,8 +9,7 @@
 namespace planlog {
 
 // The true atoms of a relation, one state after another: those of state s are the rows from
-// offsets[s] up to offsets[s + 1]. A static relation has the same rows in every state and holds
-// them once.
+// offsets[s] up to offsets[s + 1]. A static relation holds its rows once for all states.
 struct AtomArray {
     bool is_static = false;
     uint32_t arity = 0;

@@ -127,8 +127,7 @@ class Walk {
 
     static Program extended(const Program& program, const Task& task, std::vector<Rule>& rules);
     void plan_conditions();
-    // Calls visit(binding) for each answer of a condition. A binding has the values of all
-    // variables.
+    // Calls visit(binding), the values of all variables, for each answer of a condition.
     template <class Visitor>
     void for_each_answer(const PlannedQuery& condition, const ObjectId* arguments, Visitor visit);
     void add_to_fingerprint(PredicateId predicate, const ObjectId* values, size_t arity);
