@@ -8,8 +8,8 @@ SANITIZED ?= $(VENV)-sanitize
 
 bin := $(VENV)/bin
 pip := -m pip --disable-pip-version-check -qq install
-sources := pyproject.toml CMakeLists.txt $(wildcard core/*/*.[ch]pp)
-cpp := $(wildcard core/*/*.[ch]pp)
+cpp := $(wildcard core/*/*.[ch]pp tests/core/*.[ch]pp)
+sources := pyproject.toml CMakeLists.txt $(cpp)
 # The tools of the build come from the environment itself, so that every build after the
 # first only compiles what has changed. The package is installed in editable mode: changes of
 # Python files need no new installation.
@@ -21,12 +21,12 @@ path := PATH="$(abspath $(bin)):$$PATH"
 
 # Tests of the core that the sanitizers watch; the whole suite would take too long under them.
 # They reach every folder of core/.
-sanitized_tests ?= tests/pddl/test_errors.py tests/pddl/test_fuzz.py \
+sanitized_tests ?= tests/core tests/pddl/test_errors.py tests/pddl/test_fuzz.py \
   tests/datalog/test_evaluation_oracle.py tests/policy tests/statespace \
   tests/network/test_circuit.py tests/network/test_inference.py tests/search
 
-.PHONY: help demo check test lint coverage format sanitize development-page screenshot models \
-        benchmark clean
+.PHONY: help demo check test lint coverage format sanitize stubs development-page screenshot \
+        models benchmark clean
 
 help:
 	@echo "make demo       solve tasks of each domain with rules, then learn to solve them well"
@@ -36,6 +36,7 @@ help:
 	@echo "make coverage   run the quick tests and report line coverage of the Python code"
 	@echo "make format     bring all sources into the common form"
 	@echo "make sanitize   run the tests of the core under the address and UB sanitizers"
+	@echo "make stubs      regenerate the type stubs of the compiled core"
 	@echo "make development-page, make screenshot   regenerate parts of the documentation"
 	@echo "make models     train the models that come with the domains"
 	@echo "make benchmark  measure the speed against other implementations"
@@ -64,6 +65,9 @@ lint: $(VENV)/.dev
 coverage: $(VENV)/.dev
 	PLANLOG_TEST_PROFILE=quick $(bin)/python -m pytest -q -n 2 --dist worksteal -m "not slow" \
 	  --cov --cov-report=term --cov-report=html:build/coverage
+
+stubs: $(VENV)/.dev
+	$(bin)/python tools/stubs.py
 
 development-page: $(VENV)/.installed
 	$(bin)/python tools/development_page.py
@@ -116,12 +120,13 @@ $(VENV)/.installed: $(sources) | $(bin)/python
 	@$(path) $(bin)/python $(pip) $(install) '.[train]'
 	@touch $@
 
-# What contributors need besides: all tools and oracles of the tests, and a build in which
-# every warning is an error.
+# What contributors need besides: all tools and oracles of the tests, the unit tests of the core,
+# and a build in which every warning is an error.
 $(VENV)/.dev: $(sources) | $(bin)/python
 	@echo "building and installing planlog and the tools of its tests into $(VENV)"
 	@$(bin)/python $(pip) $(build_tools) $(torch)
-	@$(path) $(bin)/python $(pip) $(install) '.[dev,train,report,baselines,cluster]' -C cmake.define.PLANLOG_WERROR=ON
+	@$(path) $(bin)/python $(pip) $(install) '.[dev,train,report,baselines,cluster]' \
+	  -C cmake.define.PLANLOG_WERROR=ON -C cmake.define.PLANLOG_TESTS=ON
 	@touch $(VENV)/.installed $@
 
 # Only planlog itself is installed here; the other packages are those of $(VENV).
@@ -131,5 +136,6 @@ $(SANITIZED)/.installed: $(sources) $(VENV)/.dev
 	@$(bin)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 	  > "$$($(SANITIZED)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/borrowed.pth"
 	@$(path) $(SANITIZED)/bin/python $(pip) --no-deps $(install) . -C build-dir=build/sanitize \
-	  -C cmake.define.PLANLOG_SANITIZE=ON -C cmake.define.PLANLOG_WERROR=ON
+	  -C cmake.define.PLANLOG_SANITIZE=ON -C cmake.define.PLANLOG_WERROR=ON \
+	  -C cmake.define.PLANLOG_TESTS=ON
 	@touch $@

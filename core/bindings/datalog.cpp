@@ -1,48 +1,34 @@
-// Programs, rule by rule.
+// Bindings of programs: Python adds relations and rules one by one.
 #include "bindings/bindings.hpp"
+#include "bindings/types.hpp"
 
 namespace planlog {
 namespace {
 
-using Terms = std::vector<int32_t>;  // variable v as v, constant c as -1 - c
-using LiteralTuple = std::tuple<uint32_t, bool, Terms>;
+using LiteralTuple = std::tuple<uint32_t, bool, TermCodes>;
 using ComparisonTuple = std::tuple<int32_t, int32_t, bool>;
 
-Term as_term(int32_t code) {
-    return code >= 0 ? Term::variable(static_cast<uint32_t>(code))
-                     : Term::object(static_cast<uint32_t>(-1 - code));
-}
-
-std::vector<Term> as_terms(const Terms& codes) {
+std::vector<Term> as_terms(const TermCodes& codes) {
     std::vector<Term> terms;
     for (int32_t code : codes) terms.push_back(as_term(code));
     return terms;
 }
 
-Rule as_rule(const Terms& head_terms, const std::vector<LiteralTuple>& body,
-             const std::vector<ComparisonTuple>& comparisons, uint32_t variable_count) {
-    Rule rule;
-    rule.head_terms = as_terms(head_terms);
+uint32_t add_rule(SharedProgram& shared, uint32_t head, const TermCodes& head_terms,
+                  const std::vector<LiteralTuple>& body,
+                  const std::vector<ComparisonTuple>& comparisons, uint32_t variable_count) {
+    Rule rule{RelationId(head), as_terms(head_terms), {}, {}, variable_count};
     for (const auto& [relation, negated, terms] : body)
         rule.body.push_back({RelationId(relation), negated, as_terms(terms)});
     for (const auto& [left, right, equal] : comparisons)
         rule.comparisons.push_back({as_term(left), as_term(right), equal});
-    rule.variable_count = variable_count;
-    return rule;
-}
-
-int32_t as_code(Term term) {
-    const auto value = static_cast<int32_t>(term.value);
-    return term.is_variable ? value : -1 - value;
+    return shared.program.add_rule(std::move(rule));
 }
 
 auto rule_body(const SharedProgram& shared, uint32_t number) {
     std::vector<LiteralTuple> result;
-    for (const BodyLiteral& literal : shared.program.rules().at(number).body) {
-        Terms terms;
-        for (Term term : literal.terms) terms.push_back(as_code(term));
-        result.emplace_back(index(literal.relation), literal.negated, terms);
-    }
+    for (const BodyLiteral& literal : shared.program.rules().at(number).body)
+        result.emplace_back(index(literal.relation), literal.negated, as_codes(literal.terms));
     return result;
 }
 
@@ -51,6 +37,16 @@ auto relations_of(const SharedProgram& shared) {
     for (const RelationInfo& info : shared.program.relations())
         result.emplace_back(info.source, info.name, info.arity);
     return result;
+}
+
+template <class Id, class Member>
+Id checked(uint32_t number, const std::vector<Member>& members, const char* message) {
+    if (number >= members.size()) throw nb::value_error(message);
+    return Id(number);
+}
+
+ActionId action_id(const SharedProgram& shared, uint32_t number) {
+    return checked<ActionId>(number, shared.program.domain().actions, "no such action");
 }
 
 }  // namespace
@@ -66,46 +62,59 @@ void bind_rules(nb::module_& m) {
         .value("DERIVED", Source::Derived);
     nb::class_<SharedProgram>(m, "Program")
         .def(nb::init<std::shared_ptr<SharedDomain>>(), "domain"_a)
-        .def("status",
-             [](SharedProgram& p, uint32_t predicate, Source source) {
-                 if (source == Source::Type || source == Source::Derived)
-                     throw nb::value_error("no predicate of the domain has this source");
-                 if (predicate >= p.program.domain().predicates.size())
-                     throw nb::value_error("no such predicate");
-                 return index(p.program.status(PredicateId(predicate), source));
-             })
-        .def("type",
-             [](SharedProgram& p, const std::vector<uint32_t>& types) {
-                 std::vector<TypeId> ids;
-                 for (uint32_t type : types) ids.push_back(TypeId(type));
-                 return index(p.program.type(std::move(ids)));
-             })
-        .def("derived",
-             [](SharedProgram& p, std::string name, uint32_t arity) {
-                 return index(p.program.derived(std::move(name), arity));
-             })
-        .def("action", [](SharedProgram& p,
-                          uint32_t action) { return index(p.program.action(ActionId(action))); })
-        .def("constant",
-             [](SharedProgram& p, const std::string& name) { return p.program.constant(name); })
-        .def("add_rule",
-             [](SharedProgram& p, uint32_t head, const Terms& head_terms,
-                const std::vector<LiteralTuple>& body,
-                const std::vector<ComparisonTuple>& comparisons, uint32_t variable_count) {
-                 Rule rule = as_rule(head_terms, body, comparisons, variable_count);
-                 rule.head = RelationId(head);
-                 return p.program.add_rule(std::move(rule));
-             })
+        .def(
+            "status",
+            [](SharedProgram& p, uint32_t number, Source source) {
+                if (source == Source::Type || source == Source::Derived)
+                    throw nb::value_error("no predicate of the domain has this source");
+                const auto& predicates = p.program.domain().predicates;
+                return index(p.program.status(
+                    checked<PredicateId>(number, predicates, "no such predicate"), source));
+            },
+            "predicate"_a, "source"_a)
+        .def(
+            "type",
+            [](SharedProgram& p, const std::vector<uint32_t>& types) {
+                std::vector<TypeId> ids;
+                for (uint32_t type : types)
+                    ids.push_back(checked<TypeId>(type, p.program.domain().types, "no such type"));
+                return index(p.program.type(std::move(ids)));
+            },
+            "types"_a)
+        .def(
+            "derived",
+            [](SharedProgram& p, std::string name, uint32_t arity) {
+                return index(p.program.derived(std::move(name), arity));
+            },
+            "name"_a, "arity"_a)
+        .def(
+            "action",
+            [](SharedProgram& p, uint32_t action) {
+                return index(p.program.action(action_id(p, action)));
+            },
+            "action"_a)
+        .def(
+            "constant",
+            [](SharedProgram& p, const std::string& name) { return p.program.constant(name); },
+            "name"_a)
+        .def("add_rule", &add_rule, "head"_a, "head_terms"_a, "body"_a, "comparisons"_a,
+             "variable_count"_a)
         .def_prop_ro("relations", &relations_of)
         .def_prop_ro("rule_count", [](const SharedProgram& p) { return p.program.rules().size(); })
-        .def("rule_head", [](const SharedProgram& p,
-                             uint32_t rule) { return index(p.program.rules().at(rule).head); })
-        .def("rule_body", &rule_body)
-        .def("action_relation",
-             [](const SharedProgram& p, uint32_t action) {
-                 const auto relation = p.program.find_action(ActionId(action));
-                 return relation ? std::optional(index(*relation)) : std::nullopt;
-             })
+        .def(
+            "rule_head",
+            [](const SharedProgram& p, uint32_t rule) {
+                return index(p.program.rules().at(rule).head);
+            },
+            "rule"_a)
+        .def("rule_body", &rule_body, "rule"_a)
+        .def(
+            "action_relation",
+            [](const SharedProgram& p, uint32_t action) {
+                const auto relation = p.program.find_action(action_id(p, action));
+                return relation ? std::optional(index(*relation)) : std::nullopt;
+            },
+            "action"_a)
         .def("check", [](const SharedProgram& p) { components(p.program); });
 }
 

@@ -95,7 +95,7 @@ class CircuitFeed : public Guarded {
                 add();
                 for (uint32_t t = space.offsets[states(i)]; t < space.offsets[states(i) + 1]; ++t) {
                     const uint32_t action = space.actions[t];
-                    const ActionId schema = space.ground_actions.schemas[action];
+                    const ActionId schema = space.ground_actions.symbols[action];
                     const auto relation = circuit_->program->program.find_action(schema);
                     if (!relation) continue;
                     const Relation& derived =

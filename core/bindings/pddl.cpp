@@ -1,7 +1,8 @@
-// Domains and tasks: PDDL text in, descriptions out.
+// Bindings of domains and tasks: reading PDDL text, and descriptions of what was read.
 #include "pddl/pddl.hpp"
 
 #include "bindings/bindings.hpp"
+#include "bindings/types.hpp"
 
 namespace planlog {
 namespace {
@@ -16,15 +17,19 @@ std::vector<DiagnosticTuple> as_tuples(const std::vector<Diagnostic>& diagnostic
     return result;
 }
 
-auto read_domain_text(nb::bytes text) {
+// What was read, or None, with the diagnostics.
+template <class Shared>
+using ReadResult = std::pair<std::optional<std::shared_ptr<Shared>>, std::vector<DiagnosticTuple>>;
+
+ReadResult<SharedDomain> read_domain_text(nb::bytes text) {
     std::vector<Diagnostic> diagnostics;
     auto domain = read_domain({text.c_str(), text.size()}, diagnostics);
-    std::shared_ptr<SharedDomain> result;
-    if (domain) result = std::make_shared<SharedDomain>(SharedDomain{std::move(*domain)});
-    return std::pair(result, as_tuples(diagnostics));
+    ReadResult<SharedDomain> result{{}, as_tuples(diagnostics)};
+    if (domain) result.first = std::make_shared<SharedDomain>(SharedDomain{std::move(*domain)});
+    return result;
 }
 
-auto read_task_text(std::shared_ptr<SharedDomain> domain, nb::bytes text) {
+ReadResult<SharedTask> read_task_text(std::shared_ptr<SharedDomain> domain, nb::bytes text) {
     std::vector<Diagnostic> diagnostics;
     std::optional<Task> task;
     const std::string_view view(text.c_str(), text.size());
@@ -32,9 +37,9 @@ auto read_task_text(std::shared_ptr<SharedDomain> domain, nb::bytes text) {
         nb::gil_scoped_release unlocked;
         task = read_task(domain->domain, view, diagnostics);
     }
-    std::shared_ptr<SharedTask> result;
-    if (task) result = std::make_shared<SharedTask>(std::move(domain), std::move(*task));
-    return std::pair(result, as_tuples(diagnostics));
+    ReadResult<SharedTask> result{{}, as_tuples(diagnostics)};
+    if (task) result.first = std::make_shared<SharedTask>(std::move(domain), std::move(*task));
+    return result;
 }
 
 using ParameterTuple = std::pair<std::string, std::vector<uint32_t>>;
@@ -48,9 +53,11 @@ std::vector<ParameterTuple> as_tuples(const std::vector<Parameter>& parameters) 
     return result;
 }
 
-auto types_of(const SharedDomain& shared) {
+// Types with their parents, or objects with their types.
+template <class Named>
+auto as_pairs(const std::vector<Named>& all, TypeId Named::* type) {
     std::vector<std::pair<std::string, uint32_t>> result;
-    for (const Type& type : shared.domain.types) result.emplace_back(type.name, index(type.parent));
+    for (const Named& one : all) result.emplace_back(one.name, index(one.*type));
     return result;
 }
 
@@ -63,17 +70,8 @@ auto predicates_of(const SharedDomain& shared) {
     return result;
 }
 
-// Predicate (none: an equality), negated, terms (variable v as v, constant c as -1 - c).
-using LiteralTuple = std::tuple<std::optional<uint32_t>, bool, std::vector<int32_t>>;
-
-std::vector<int32_t> as_codes(const std::vector<Term>& terms) {
-    std::vector<int32_t> codes;
-    for (Term term : terms) {
-        const auto value = static_cast<int32_t>(term.value);
-        codes.push_back(term.is_variable ? value : -1 - value);
-    }
-    return codes;
-}
+// Predicate (none: an equality), negated, terms.
+using LiteralTuple = std::tuple<std::optional<uint32_t>, bool, TermCodes>;
 
 std::vector<LiteralTuple> as_tuples(const std::vector<Literal>& literals) {
     std::vector<LiteralTuple> result;
@@ -95,8 +93,8 @@ auto actions_of(const SharedDomain& shared) {
 }
 
 auto axioms_of(const SharedDomain& shared) {
-    std::vector<std::tuple<uint32_t, std::vector<int32_t>, std::vector<ParameterTuple>,
-                           std::vector<LiteralTuple>>>
+    std::vector<
+        std::tuple<uint32_t, TermCodes, std::vector<ParameterTuple>, std::vector<LiteralTuple>>>
         result;
     for (const Axiom& axiom : shared.domain.axioms)
         result.emplace_back(index(axiom.head), as_codes(axiom.terms), as_tuples(axiom.variables),
@@ -104,20 +102,7 @@ auto axioms_of(const SharedDomain& shared) {
     return result;
 }
 
-auto as_tuples(const std::vector<Object>& objects) {
-    std::vector<std::pair<std::string, uint32_t>> result;
-    for (const Object& object : objects) result.emplace_back(object.name, index(object.type));
-    return result;
-}
-
-std::string atom_text(const Task& task, const std::string& name, const ObjectId* values,
-                      size_t arity) {
-    std::string text = "(" + name;
-    for (size_t i = 0; i < arity; ++i) text += " " + task.objects[values[i]].name;
-    return text + ")";
-}
-
-// Literals as such, and what is no literal as it was written.
+// Literals in normal form, and other conditions as they are written in the problem.
 std::vector<std::string> goal_texts(const SharedTask& shared) {
     std::vector<std::string> result;
     const auto& predicates = shared.task.domain->predicates;
@@ -128,46 +113,35 @@ std::vector<std::string> goal_texts(const SharedTask& shared) {
             continue;
         }
         const bool is_atom = literal.kind == LiteralKind::Atom;
-        const std::string& name = is_atom ? predicates[index(literal.predicate)].name : "=";
-        std::vector<ObjectId> values;
-        for (Term term : literal.terms) values.push_back(term.value);
-        const std::string atom = atom_text(shared.task, name, values.data(), values.size());
-        result.push_back(literal.negated ? "(not " + atom + ")" : atom);
+        std::string atom = "(" + (is_atom ? predicates[index(literal.predicate)].name : "=");
+        for (Term term : literal.terms) atom += " " + shared.task.objects[term.value].name;
+        result.push_back(literal.negated ? "(not " + atom + "))" : atom + ")");
     }
     return result;
 }
 
-nb::tuple as_python(PredicateId predicate, const ObjectId* values, size_t arity) {
-    return nb::make_tuple(index(predicate),
-                          nb::tuple(nb::cast(std::vector<ObjectId>(values, values + arity))));
-}
-
-nb::list static_atoms(const SharedTask& shared) {
+GroundTuples static_atoms(const SharedTask& shared) {
     nb::list result;
     const AtomList& initial = shared.task.initial;
     for (size_t i = 0; i < initial.size(); ++i)
-        if (!shared.task.domain->predicates[index(initial.predicates[i])].fluent)
-            result.append(as_python(initial.predicates[i], initial.row(i), initial.arity(i)));
+        if (!shared.task.domain->predicates[index(initial.symbols[i])].fluent)
+            result.append(as_tuple(initial.symbols[i], initial.row(i), initial.arity(i)));
     return result;
 }
 
-nb::list atoms_of(SharedTask& shared, IdArray ids) {
+GroundTuples atoms_of(SharedTask& shared, IdArray ids) {
     check_atoms(shared, ids);
-    // Making Python objects may run other code of Python, so it has to wait for the unlocking.
+    // Creating Python objects may run other Python code, which must not meet a held lock.
     AtomList found;
     {
         const auto lock = shared.atoms.lock();
-        for (size_t i = 0; i < ids.size(); ++i) {
-            const ObjectId* values = shared.atoms.values(ids(i));
-            found.predicates.push_back(shared.atoms.predicate(ids(i)));
-            found.arguments.insert(found.arguments.end(), values,
-                                   values + shared.atoms.arity(ids(i)));
-            found.offsets.push_back(static_cast<uint32_t>(found.arguments.size()));
-        }
+        for (size_t i = 0; i < ids.size(); ++i)
+            found.add(shared.atoms.predicate(ids(i)), shared.atoms.values(ids(i)),
+                      shared.atoms.arity(ids(i)));
     }
     nb::list result;
     for (size_t i = 0; i < found.size(); ++i)
-        result.append(as_python(found.predicates[i], found.row(i), found.arity(i)));
+        result.append(as_tuple(found.symbols[i], found.row(i), found.arity(i)));
     return result;
 }
 
@@ -184,17 +158,20 @@ void bind_tasks(nb::module_& m) {
         .value("WARNING", Severity::Warning);
     nb::class_<SharedDomain>(m, "Domain")
         .def_prop_ro("name", [](const SharedDomain& d) { return d.domain.name; })
-        .def_prop_ro("types", &types_of)
+        .def_prop_ro("types",
+                     [](const SharedDomain& d) { return as_pairs(d.domain.types, &Type::parent); })
         .def_prop_ro("predicates", &predicates_of)
         .def_prop_ro("actions", &actions_of)
         .def_prop_ro("axioms", &axioms_of)
-        .def_prop_ro("constants",
-                     [](const SharedDomain& d) { return as_tuples(d.domain.constants); });
+        .def_prop_ro("constants", [](const SharedDomain& d) {
+            return as_pairs(d.domain.constants, &Object::type);
+        });
     m.def("read_domain", &read_domain_text, "text"_a);
 
     nb::class_<SharedTask>(m, "Task")
         .def_prop_ro("name", [](const SharedTask& t) { return t.task.name; })
-        .def_prop_ro("objects", [](const SharedTask& t) { return as_tuples(t.task.objects); })
+        .def_prop_ro("objects",
+                     [](const SharedTask& t) { return as_pairs(t.task.objects, &Object::type); })
         .def_prop_ro("goals", &goal_texts)
         .def_prop_ro("static_atoms", &static_atoms)
         .def_prop_ro("minimises_cost", [](const SharedTask& t) { return t.task.minimises_cost; })
@@ -204,15 +181,18 @@ void bind_tasks(nb::module_& m) {
                  return as_array(initial_state(t.task, t.atoms));
              })
         .def("atoms", &atoms_of, "ids"_a)
-        .def("intern", [](SharedTask& t, uint32_t predicate, const std::vector<uint32_t>& values) {
-            if (predicate >= t.task.domain->predicates.size() ||
-                values.size() != t.task.domain->predicates[predicate].parameters.size())
-                throw nb::value_error("no such atom");
-            for (uint32_t value : values)
-                if (value >= t.task.objects.size()) throw nb::value_error("no such object");
-            const auto lock = t.atoms.lock();
-            return t.atoms.intern(PredicateId(predicate), values.data());
-        });
+        .def(
+            "intern",
+            [](SharedTask& t, uint32_t predicate, const std::vector<uint32_t>& values) {
+                if (predicate >= t.task.domain->predicates.size() ||
+                    values.size() != t.task.domain->predicates[predicate].parameters.size())
+                    throw nb::value_error("no such atom");
+                for (uint32_t value : values)
+                    if (value >= t.task.objects.size()) throw nb::value_error("no such object");
+                const auto lock = t.atoms.lock();
+                return t.atoms.intern(PredicateId(predicate), values.data());
+            },
+            "predicate"_a, "values"_a);
     m.def("read_task", &read_task_text, "domain"_a, "text"_a);
 }
 

@@ -1,7 +1,7 @@
-// A state space that Python expands step by step and then reads.
+// A state space that Python expands step by step. Its arrays can be read when it is finished.
 #pragma once
 
-#include "bindings/shared.hpp"
+#include "bindings/types.hpp"
 #include "planning/statespace.hpp"
 
 namespace planlog {
@@ -27,7 +27,7 @@ class SharedSpace : public Guarded {
         check_condition();
         return space_->states().size();
     }
-    // Arrays of a space that still grows would not stay where they are.
+    // The arrays of a growing space move in memory, so Python sees those of a finished one only.
     const StateSpace& finished() const {
         check_condition();
         if (!is_done_) throw nb::value_error("the state space is not finished");
@@ -45,14 +45,13 @@ class SharedSpace : public Guarded {
         std::vector<uint32_t> ids;
         const auto lock = task_->atoms.lock();
         for (size_t i = 0; i < atoms.size(); ++i)
-            ids.push_back(task_->atoms.intern(atoms.predicates[i], atoms.row(i)));
+            ids.push_back(task_->atoms.intern(atoms.symbols[i], atoms.row(i)));
         return as_array(std::move(ids));
     }
-    nb::tuple action(uint32_t number) const {
-        const auto& actions = finished().ground_actions;
-        if (number >= actions.schemas.size()) throw nb::index_error("no such action");
-        const std::vector<uint32_t> row(actions.row(number), actions.row(number + 1));
-        return nb::make_tuple(index(actions.schemas[number]), nb::tuple(nb::cast(row)));
+    GroundTuple action(uint32_t number) const {
+        const ActionList& actions = finished().ground_actions;
+        if (number >= actions.size()) throw nb::index_error("no such action");
+        return as_tuple(actions.symbols[number], actions.row(number), actions.arity(number));
     }
 
   private:

@@ -1,11 +1,17 @@
-// State spaces, and what a policy derives in them.
+// Bindings of state spaces, and of the transitions that another policy derives in them.
 #include "bindings/bindings.hpp"
 #include "bindings/space.hpp"
 
 namespace planlog {
 namespace {
 
-auto as_tuple(const RuleCounts& counts) { return std::pair(counts.states, counts.derivations); }
+auto as_pair(const RuleCounts& counts) { return std::pair(counts.states, counts.derivations); }
+
+// A getter of an array of a finished space.
+template <class T>
+auto view_of(std::vector<T> StateSpace::* array) {
+    return [array](const SharedSpace& s) { return as_view(s.finished().*array); };
+}
 
 class SharedDerivation : public Guarded {
   public:
@@ -46,7 +52,7 @@ void bind_spaces(nb::module_& m) {
             "action_schemas",
             [](const SharedSpace& s) {
                 std::vector<uint32_t> schemas;
-                for (ActionId id : s.finished().ground_actions.schemas)
+                for (ActionId id : s.finished().ground_actions.symbols)
                     schemas.push_back(index(id));
                 return as_array(std::move(schemas));
             },
@@ -54,18 +60,12 @@ void bind_spaces(nb::module_& m) {
         .def_prop_ro("visited", [](const SharedSpace& s) { return s.finished().visited(); })
         .def_prop_ro("bits", &SharedSpace::bits, within)
         .def_prop_ro("atoms", &SharedSpace::atoms, nb::rv_policy::move)
-        .def_prop_ro(
-            "depths", [](const SharedSpace& s) { return as_view(s.finished().depths); }, within)
-        .def_prop_ro(
-            "goals", [](const SharedSpace& s) { return as_view(s.finished().goals); }, within)
-        .def_prop_ro(
-            "offsets", [](const SharedSpace& s) { return as_view(s.finished().offsets); }, within)
-        .def_prop_ro(
-            "successors", [](const SharedSpace& s) { return as_view(s.finished().successors); },
-            within)
-        .def_prop_ro(
-            "actions", [](const SharedSpace& s) { return as_view(s.finished().actions); }, within)
-        .def_prop_ro("rules", [](const SharedSpace& s) { return as_tuple(s.finished().rules); });
+        .def_prop_ro("depths", view_of(&StateSpace::depths), within)
+        .def_prop_ro("goals", view_of(&StateSpace::goals), within)
+        .def_prop_ro("offsets", view_of(&StateSpace::offsets), within)
+        .def_prop_ro("successors", view_of(&StateSpace::successors), within)
+        .def_prop_ro("actions", view_of(&StateSpace::actions), within)
+        .def_prop_ro("rules", [](const SharedSpace& s) { return as_pair(s.finished().rules); });
     nb::class_<SharedDerivation>(m, "Derivation")
         .def(nb::init<std::shared_ptr<SharedSpace>, std::shared_ptr<SharedProgram>>(), "space"_a,
              "program"_a)
@@ -73,7 +73,7 @@ void bind_spaces(nb::module_& m) {
         .def_prop_ro(
             "derived", [](const SharedDerivation& d) { return as_view(d.usable().derived); },
             within)
-        .def_prop_ro("rules", [](const SharedDerivation& d) { return as_tuple(d.usable().rules); });
+        .def_prop_ro("rules", [](const SharedDerivation& d) { return as_pair(d.usable().rules); });
 }
 
 }  // namespace planlog

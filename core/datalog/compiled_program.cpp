@@ -57,8 +57,7 @@ void CompiledProgram::compile_rule(uint32_t number, const Rule& rule) {
     compiled.query = bind(rule, 0);
     compiled.head = rule.head;
     compiled.head_terms = rule.head_terms;
-    for (Term& term : compiled.head_terms)
-        if (!term.is_variable) term.value = constants_[term.value];
+    for (Term& term : compiled.head_terms) bind(term);
     compiled.component = head.component;
     compiled.deriving_position = static_cast<uint32_t>(head.deriving.size());
     head.deriving.push_back(number);
@@ -92,14 +91,11 @@ void CompiledProgram::compile_rule(uint32_t number, const Rule& rule) {
 
 Query CompiledProgram::bind(const Rule& rule, uint32_t bound_count) const {
     Query query{rule.body, rule.comparisons, rule.variable_count, bound_count};
-    const auto bind_term = [&](Term& term) {
-        if (!term.is_variable) term.value = constants_[term.value];
-    };
     for (BodyLiteral& literal : query.body)
-        std::for_each(literal.terms.begin(), literal.terms.end(), bind_term);
+        for (Term& term : literal.terms) bind(term);
     for (Comparison& comparison : query.comparisons) {
-        bind_term(comparison.left);
-        bind_term(comparison.right);
+        bind(comparison.left);
+        bind(comparison.right);
     }
     return query;
 }

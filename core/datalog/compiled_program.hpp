@@ -1,4 +1,4 @@
-// A program prepared for a task: rules over the task's objects, the components in the order of
+// A program compiled for a task: rules over the task's objects, the components in the order of
 // evaluation, and the dependencies between relations and rules.
 #pragma once
 
@@ -60,6 +60,9 @@ struct CompiledProgram {
     const RelationDependencies& operator[](RelationId id) const { return relations[index(id)]; }
 
   private:
+    void bind(Term& term) const {
+        if (!term.is_variable) term.value = constants_[term.value];
+    }
     void find_static_relations(const Task& task, const Program& program);
     void compile_rule(uint32_t number, const Rule& rule);
 

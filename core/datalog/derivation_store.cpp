@@ -102,18 +102,17 @@ void DerivationStore::append(uint32_t rule, std::vector<Row>& heads,
                              std::vector<Row>& bodies) const {
     const Pool& pool = pools_[rule];
     if (!pool.is_active) return;
-    for (size_t at = 0; at < pool.data.size(); at += pool.stride) {
-        if (pool.data[at] == no_row) continue;
-        const auto body = pool.data.begin() + static_cast<std::ptrdiff_t>(at) + 1;
-        heads.push_back(pool.data[at]);
-        bodies.insert(bodies.end(), body, body + static_cast<std::ptrdiff_t>(pool.body_size));
-    }
+    pool.for_each([&](const Row* derivation) {
+        heads.push_back(derivation[0]);
+        bodies.insert(bodies.end(), derivation + 1, derivation + 1 + pool.body_size);
+    });
 }
 
 void DerivationStore::discard(uint32_t rule) {
     const Pool& pool = pools_[rule];
-    for (size_t at = 0; at < pool.data.size(); at += pool.stride)
-        if (pool.data[at] != no_row) remove(rule, static_cast<Slot>(at / pool.stride));
+    pool.for_each([&](const Row* derivation) {
+        remove(rule, static_cast<Slot>((derivation - pool.data.data()) / pool.stride));
+    });
 }
 
 void DerivationStore::clear_dynamic() {

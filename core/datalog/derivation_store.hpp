@@ -106,11 +106,10 @@ class DerivationStore {
         Pool& pool = pools_[rule];
         pool.is_active = value;
         auto& support = lists_[pool.head.relation].support;
-        for (size_t at = 0; at < pool.data.size(); at += pool.stride) {
-            if (pool.data[at] == no_row) continue;
-            value ? ++support[pool.data[at]].count : --support[pool.data[at]].count;
-            visit(pool.data[at]);
-        }
+        pool.for_each([&](const Row* derivation) {
+            value ? ++support[derivation[0]].count : --support[derivation[0]].count;
+            visit(derivation[0]);
+        });
     }
     void discard(uint32_t rule);  // removes the derivations of an inactive rule
     void clear_dynamic();         // forgets rows and derivations, except static ones
@@ -136,6 +135,12 @@ class DerivationStore {
         size_t live = 0;
         bool is_active = false;
 
+        // Calls visit(derivation) for each derivation, active or not.
+        template <class Visitor>
+        void for_each(Visitor visit) const {
+            for (size_t at = 0; at < data.size(); at += stride)
+                if (data[at] != no_row) visit(data.data() + at);
+        }
         const uint32_t* operator[](Slot slot) const { return data.data() + size_t{slot} * stride; }
         uint32_t* operator[](Slot slot) { return data.data() + size_t{slot} * stride; }
     };

@@ -1,7 +1,5 @@
 #include "datalog/input_relations.hpp"
 
-#include <algorithm>
-
 namespace planlog {
 
 InputRelations::InputRelations(const Task& task, const Program& program) {
@@ -23,18 +21,10 @@ InputRelations::InputRelations(const Task& task, const Program& program) {
         if (literal.kind != LiteralKind::Atom || literal.negated ||
             index(literal.predicate) >= goals_.size())
             continue;
-        std::vector<ObjectId> values;
-        for (Term term : literal.terms) values.push_back(term.value);
         Relation& goals = goals_[index(literal.predicate)];
-        const Row row = goals.intern(values.data());
+        const Row row = goals.intern(object_row(literal.terms).data());
         if (!goals.is_true(row)) goals.set(row, true);
     }
-}
-
-bool InputRelations::has_type(const Task& task, ObjectId object, const std::vector<TypeId>& types) {
-    return std::any_of(types.begin(), types.end(), [&](TypeId type) {
-        return task.domain->is_subtype(task.objects[object].type, type);
-    });
 }
 
 }  // namespace planlog

@@ -1,6 +1,6 @@
-// The extensional database of a task: the relations whose atoms the task and the state give.
+// The extensional database of a task: relations whose atoms are given by the task and the state.
 //
-// An atom p(x) of a state decides p(x) itself and, where the program reads them, the goal
+// An atom p(x) of a state determines p(x) itself and, where the program reads them, the goal
 // statuses: p@ag(x) (an achieved goal), p@ug(x) (an unachieved goal) and p@aa(x) (achieved, but
 // no goal). Types and p@goal are the same in all states.
 #pragma once
@@ -49,7 +49,8 @@ class InputRelations {
                 for (Row row : goals.true_rows()) set(RelationId(i), goals.values(row), true);
             } else if (info.source == Source::Type) {
                 for (ObjectId object = 0; object < task.objects.size(); ++object)
-                    if (has_type(task, object, program.type_sets()[info.id]))
+                    if (task.domain->is_subtype_of_any(task.objects[object].type,
+                                                       program.type_sets()[info.id]))
                         set(RelationId(i), &object, true);
             }
         }
@@ -59,8 +60,6 @@ class InputRelations {
     struct Statuses {
         std::optional<RelationId> achieved, unachieved, achieved_nongoal;
     };
-
-    static bool has_type(const Task& task, ObjectId object, const std::vector<TypeId>& types);
 
     std::vector<RelationId> state_relations_;
     std::vector<Statuses> statuses_;  // per predicate of the domain; only basic ones have any

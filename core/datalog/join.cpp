@@ -9,7 +9,7 @@ namespace planlog {
 JoinPlanner::JoinPlanner(std::vector<Relation>& relations)
     : relations_(relations), distinct_(relations.size()) {}
 
-// Rows that agree with a key in the bound columns, if columns were independent.
+// The expected number of rows with a given key in the bound columns, if columns are independent.
 double JoinPlanner::expected_rows(uint32_t number, ColumnMask bound) {
     const Relation& relation = relations_[number];
     auto& distinct = distinct_[number];
@@ -44,8 +44,13 @@ JoinPlan JoinPlanner::plan(const Query& query, std::optional<uint32_t> trigger) 
     std::vector<bool> comparison_done(query.comparisons.size());
 
     const auto is_bound = [&](Term term) { return !term.is_variable || bound[term.value]; };
-    const auto all_bound = [&](const std::vector<Term>& terms) {
-        return std::all_of(terms.begin(), terms.end(), is_bound);
+    const auto add_step = [&](JoinStep::Kind kind, uint32_t literal) -> JoinStep& {
+        literal_done[literal] = true;
+        JoinStep& step = plan.steps.emplace_back();
+        step.kind = kind;
+        step.literal = literal;
+        step.relation = index(query.body[literal].relation);
+        return step;
     };
     const auto add_filters = [&] {
         for (size_t i = 0; i < query.comparisons.size(); ++i) {
@@ -60,13 +65,11 @@ JoinPlan JoinPlanner::plan(const Query& query, std::optional<uint32_t> trigger) 
         }
         for (uint32_t i = 0; i < query.body.size(); ++i) {
             const BodyLiteral& literal = query.body[i];
-            if (literal_done[i] || !all_bound(literal.terms)) continue;
-            literal_done[i] = true;
-            JoinStep& step = plan.steps.emplace_back();
-            step.kind = literal.negated ? JoinStep::Kind::Absent : JoinStep::Kind::Member;
-            step.literal = i;
-            step.relation = index(literal.relation);
-            step.key = literal.terms;
+            if (literal_done[i] ||
+                !std::all_of(literal.terms.begin(), literal.terms.end(), is_bound))
+                continue;
+            using Kind = JoinStep::Kind;
+            add_step(literal.negated ? Kind::Absent : Kind::Member, i).key = literal.terms;
         }
     };
 
@@ -89,11 +92,7 @@ JoinPlan JoinPlanner::plan(const Query& query, std::optional<uint32_t> trigger) 
         }
         if (!best) break;
         const BodyLiteral& literal = query.body[*best];
-        literal_done[*best] = true;
-        JoinStep& step = plan.steps.emplace_back();
-        step.kind = JoinStep::Kind::Lookup;
-        step.literal = *best;
-        step.relation = index(literal.relation);
+        JoinStep& step = add_step(JoinStep::Kind::Lookup, *best);
         const ColumnMask mask = bound_columns(literal, bound);
         step.index = relations_[step.relation].index_on(mask);
         for (uint32_t column = 0; column < literal.terms.size(); ++column) {
@@ -158,7 +157,7 @@ bool JoinExecutor::is_visible(const Relation& relation, Row row, uint32_t litera
     return stamp < limit_ || (stamp == limit_ && literal > trigger_);
 }
 
-// Whether a step that binds nothing lets the binding pass.
+// Whether the binding satisfies a step that binds no variable.
 bool JoinExecutor::passes(const JoinStep& step, const ObjectId* key) {
     if (step.kind == JoinStep::Kind::Compare) return (key[0] == key[1]) == step.equal;
     const Relation& relation = (*relations_)[step.relation];

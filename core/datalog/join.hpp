@@ -1,17 +1,14 @@
-// Joins: all substitutions under which a conjunction of literals holds.
+// Joins: all substitutions under which a conjunction of literals holds, by nested index loops.
 //
-// A plan orders the literals. It is chosen greedily: always the literal that is
-// expected to match the fewest rows, given the variables bound so far and the
-// sizes of the relations; negated literals and comparisons as soon as their
-// variables are bound. Every lookup goes through a hash index on exactly the
-// bound columns.
+// A plan orders the literals greedily: next comes the literal with the fewest expected matches,
+// given the bound variables and the sizes of the relations; negated literals and comparisons come
+// as soon as their variables are bound. Every lookup uses a hash index on the bound columns.
 //
-// A plan may start from a *trigger*: one literal whose row is given, because its
-// atom has just changed. When several atoms changed at once, every new
-// substitution must still be found exactly once. Each changed row has a stamp,
-// and a triggered join sees the world as if the rows with later stamps had not
-// changed yet: so a substitution is found by the last of its changed atoms, at
-// the last literal where that atom occurs.
+// A plan may start from a *trigger*: a literal whose row is given, because its atom has changed, as
+// in semi-naive evaluation. If several atoms changed at once, every new substitution must still be
+// found exactly once. Each changed row has a stamp, and a triggered join ignores changes with later
+// stamps: so a substitution is found by the last of its changed atoms, at the first literal where
+// that atom occurs.
 #pragma once
 
 #include <functional>
@@ -32,9 +29,9 @@ struct Query {
 
 struct JoinStep {
     enum class Kind : uint8_t {
-        Lookup,   // rows that match the bound columns
-        Member,   // all columns bound: one row, must be true
-        Absent,   // negated, all columns bound
+        Lookup,   // the rows that match the bound columns
+        Member,   // all columns are bound: the row must be true
+        Absent,   // the same under negation: the row must not be true
         Compare,  // two bound terms
     };
     struct Column {
@@ -57,7 +54,7 @@ struct JoinPlan {
     std::vector<JoinStep> steps;
 };
 
-// Chooses plans by the relations' present sizes; makes the indexes they need.
+// Chooses plans by the present sizes of the relations, and adds the indexes that they need.
 class JoinPlanner {
   public:
     explicit JoinPlanner(std::vector<Relation>& relations);
@@ -82,7 +79,7 @@ class JoinExecutor {
     size_t run_triggered(const std::vector<Relation>& relations, const Query& query,
                          const JoinPlan& plan, Row row, std::vector<uint32_t>& matches);
 
-    // Called now and then; throws to stop the evaluation.
+    // Called every few thousand rows; throws to stop the evaluation.
     std::function<void()> poll;
 
   private:

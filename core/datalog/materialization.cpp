@@ -62,7 +62,7 @@ void Materialization::load_static() {
     inputs_->set_types_and_goals(*task_, program_, set);
     inputs_->set_unachieved(set);
     for (size_t i = 0; i < task_->initial.size(); ++i) {
-        const PredicateId predicate = task_->initial.predicates[i];
+        const PredicateId predicate = task_->initial.symbols[i];
         if (!task_->domain->predicates[index(predicate)].fluent)
             set_state_atom(predicate, row(predicate, task_->initial.row(i)), true);
     }
@@ -71,9 +71,7 @@ void Materialization::load_static() {
 bool Materialization::holds(const Literal& literal) const {
     if (literal.kind == LiteralKind::Equality)
         return (literal.terms[0] == literal.terms[1]) != literal.negated;
-    std::vector<ObjectId> values;
-    for (Term term : literal.terms) values.push_back(term.value);
-    return state(literal.predicate).holds(values.data()) != literal.negated;
+    return state(literal.predicate).holds(object_row(literal.terms).data()) != literal.negated;
 }
 
 // --- Queries -----------------------------------------------------------------

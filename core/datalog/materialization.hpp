@@ -7,29 +7,30 @@
 // (see join.hpp), so no derivation is found twice.
 //
 // Maintenance is based on the stored derivations (see derivation_store.hpp):
-//   - An atom that becomes false ends exactly the derivations on its lists of positive uses, one
-//     that becomes true those on its lists of negated uses, without any join.
-//   - An atom that becomes true (or false, under negation) starts new derivations, which joins
-//     find that begin at the changed atom.
+//   - When an atom becomes false, the derivations on its lists of positive uses are removed; when
+//   it
+//     becomes true, those on its lists of negated uses. Neither needs a join.
+//   - When an atom becomes true (or false, under negation), joins triggered by it find the new
+//     derivations.
 //   - A derived atom of a component without recursion is true as long as it has derivations: the
 //     counting algorithm (Gupta, Mumick and Subrahmanian 1993).
 //
 // In a recursive component, counting is not enough: atoms could support each other in a cycle.
-// There each atom has a rank, and well-founded support: at least one of its derivations uses only
-// atoms of its own component with smaller ranks (Doyle 1979). An atom that loses its last such
-// derivation becomes false, with all that depends on it; then the atoms that still have
-// derivations, all from atoms that stayed true, come back with new ranks. This is delete and
-// rederive (DRed, also Gupta et al. 1993), but like the backward/forward algorithm (Motik, Nenov,
-// Piro and Horrocks 2015) it looks for other support first and so deletes fewer atoms.
+// There each atom has a rank and well-founded support: at least one of its derivations uses only
+// atoms of the same component with smaller ranks (Doyle 1979). An atom that loses its last such
+// derivation is deleted, together with the atoms that depend on it. Then the deleted atoms that
+// still have derivations, all from atoms that stayed true, are restored with new ranks. This is
+// delete and rederive (DRed, also Gupta et al. 1993), but like the backward/forward algorithm
+// (Motik, Nenov, Piro and Horrocks 2015) it looks for other support first and deletes fewer atoms.
 //
-// A literal without arguments, such as `arm-empty`, is a gate: it decides for all derivations of
-// its rule at once. While a gate is closed, the rule's derivations are kept but do not count, and
-// changes of the atoms they use are deferred; when it opens, the derivations are brought up to
-// date for the deferred atoms. So a gate that opens and closes costs time in proportion to the
-// derivations it lets through, and a closed one next to nothing.
+// A literal without arguments, such as `arm-empty`, is a gate: it holds or fails for all
+// derivations of its rule at once. While a gate is closed, the rule's derivations are kept but do
+// not count, and changes of the atoms that they use are deferred; when it opens, the deferred
+// changes are applied. So opening and closing a gate takes time linear in the number of derivations
+// of its rule.
 //
-// Components are updated in order. The update of a component first ends derivations, then starts
-// new ones, and only then tells later components which atoms have changed on balance.
+// Components are updated in order. The update of a component first removes derivations, then adds
+// new ones, and finally propagates the net changes of its atoms to later components.
 #pragma once
 
 #include <functional>
@@ -84,10 +85,10 @@ class Materialization {
     size_t run(const Query& query, const JoinPlan& plan, const ObjectId* bound,
                std::vector<uint32_t>& matches);
 
-    // Those who keep values of atoms ask to be told whose derivations change.
+    // Records the atoms whose derivations change, for a cache of values of atoms.
     void track_derivations() { is_tracking_ = true; }
-    // Gives the atoms that have lost or won derivations since this was last asked, some perhaps
-    // several times. An evaluation from scratch changes all of them; `evaluations` counts those.
+    // Moves the atoms that have lost or gained derivations since the last call into `atoms`,
+    // possibly with repetitions. An evaluation from scratch (see `evaluations`) changes all atoms.
     void take_rederived(std::vector<AtomRef>& atoms) {
         atoms.clear();
         atoms.swap(rederived_);
@@ -103,9 +104,9 @@ class Materialization {
         std::vector<AtomRef> deferred;  // each change of an atom since the gate closed
     };
     struct Work {                      // of one component, for the update in progress
-        std::vector<AtomRef> changes;  // atoms of earlier components, on balance
+        std::vector<AtomRef> changes;  // net changes of atoms of earlier components
         std::vector<AtomRef> dirty;    // own atoms that lost a derivation
-        std::vector<AtomRef> touched;  // own atoms that lost or won a derivation
+        std::vector<AtomRef> touched;  // own atoms that lost or gained a derivation
         std::vector<uint32_t> gated;   // rules with a gate that changed
     };
 

@@ -7,16 +7,6 @@
 
 namespace planlog {
 
-namespace {
-
-std::vector<std::vector<TypeId>> types_of(const std::vector<Parameter>& parameters) {
-    std::vector<std::vector<TypeId>> types;
-    for (const Parameter& parameter : parameters) types.push_back(parameter.types);
-    return types;
-}
-
-}  // namespace
-
 Program::Program(const Domain& domain) : domain_(&domain) {
     for (const Object& constant : domain.constants) constants_.push_back(constant.name);
     action_relations_.resize(domain.actions.size());
@@ -35,10 +25,9 @@ RelationId Program::add_relation(RelationInfo info) {
     return RelationId(relations_.size() - 1);
 }
 
-std::optional<RelationId> Program::find_status(PredicateId predicate, Source source) const {
+std::optional<RelationId> Program::find(Source source, uint32_t id) const {
     for (size_t i = 0; i < relations_.size(); ++i)
-        if (relations_[i].source == source && relations_[i].id == index(predicate))
-            return RelationId(i);
+        if (relations_[i].source == source && relations_[i].id == id) return RelationId(i);
     return std::nullopt;
 }
 
@@ -68,8 +57,7 @@ RelationId Program::type(std::vector<TypeId> types) {
     types.erase(std::unique(types.begin(), types.end()), types.end());
     const auto known = std::find(type_sets_.begin(), type_sets_.end(), types);
     const auto set = static_cast<uint32_t>(known - type_sets_.begin());
-    for (size_t i = 0; i < relations_.size(); ++i)
-        if (relations_[i].source == Source::Type && relations_[i].id == set) return RelationId(i);
+    if (const auto relation = find(Source::Type, set)) return *relation;
     std::string name;
     for (TypeId type : types) name += (name.empty() ? "" : "|") + domain_->types[index(type)].name;
     type_sets_.push_back(std::move(types));
@@ -110,10 +98,8 @@ bool Program::implies_type(const BodyLiteral& literal, uint32_t variable,
     const RelationInfo& info = relations_[index(literal.relation)];
     if (literal.negated || info.source == Source::Derived) return false;
     const auto within = [&](const std::vector<TypeId>& some) {
-        return std::all_of(some.begin(), some.end(), [&](TypeId type) {
-            return std::any_of(types.begin(), types.end(),
-                               [&](TypeId super) { return domain_->is_subtype(type, super); });
-        });
+        return std::all_of(some.begin(), some.end(),
+                           [&](TypeId type) { return domain_->is_subtype_of_any(type, types); });
     };
     for (size_t column = 0; column < literal.terms.size(); ++column) {
         if (literal.terms[column] != Term::variable(variable)) continue;
@@ -125,9 +111,11 @@ bool Program::implies_type(const BodyLiteral& literal, uint32_t variable,
     return false;
 }
 
-void Program::add_type_literals(Rule& rule, const std::vector<std::vector<TypeId>>& types) {
-    for (uint32_t variable = 0; variable < types.size(); ++variable) {
-        const auto& wanted = types[variable];
+void Program::add_type_literals(Rule& rule, const std::vector<Parameter>& variables,
+                                uint32_t first) {
+    for (uint32_t i = 0; i < variables.size(); ++i) {
+        const uint32_t variable = first + i;
+        const auto& wanted = variables[i].types;
         const bool bound = std::any_of(rule.body.begin(), rule.body.end(), [&](const auto& l) {
             return !l.negated &&
                    std::count(l.terms.begin(), l.terms.end(), Term::variable(variable));
@@ -144,6 +132,31 @@ void Program::add_type_literals(Rule& rule, const std::vector<std::vector<TypeId
 }
 
 uint32_t Program::add_rule(Rule rule) {
+    const auto check = [](bool holds, const char* message) {
+        if (!holds) throw std::invalid_argument(message);
+    };
+    std::vector<bool> bound(rule.variable_count);
+    const auto check_term = [&](Term term) {
+        check(term.value < (term.is_variable ? bound.size() : constants_.size()),
+              "a term is no variable of the rule and no constant of the program");
+    };
+    const auto check_atom = [&](RelationId relation, const std::vector<Term>& terms) {
+        check(index(relation) < relations_.size(), "no such relation");
+        check(terms.size() == relations_[index(relation)].arity, "wrong number of arguments");
+        std::for_each(terms.begin(), terms.end(), check_term);
+    };
+    check_atom(rule.head, rule.head_terms);
+    for (const BodyLiteral& literal : rule.body) {
+        check_atom(literal.relation, literal.terms);
+        for (Term term : literal.terms)
+            if (term.is_variable && !literal.negated) bound[term.value] = true;
+    }
+    for (const Comparison& comparison : rule.comparisons) {
+        check_term(comparison.left);
+        check_term(comparison.right);
+    }
+    check(std::find(bound.begin(), bound.end(), false) == bound.end(),
+          "a variable occurs in no positive literal of the body");
     rules_.push_back(std::move(rule));
     return static_cast<uint32_t>(rules_.size() - 1);
 }
@@ -154,32 +167,27 @@ void Program::add_axiom(const Axiom& axiom) {
     rule.head_terms = axiom.terms;
     rule.variable_count = static_cast<uint32_t>(axiom.variables.size());
     append(axiom.body, rule);
-    add_type_literals(rule, types_of(axiom.variables));
+    add_type_literals(rule, axiom.variables, 0);
     add_rule(std::move(rule));
 }
 
 Program Program::for_task(const Task& task) const {
     Program program = *this;
-    for (uint32_t i = 0; i < domain_->predicates.size(); ++i) program.state(PredicateId(i));
-    program.add_goal(task);
-    return program;
-}
-
-void Program::add_goal(const Task& task) {
-    goal_predicates_ = task.goal_predicates;
-    // A goal that can never hold has no axiom, but a relation all the same.
-    const auto declared = static_cast<uint32_t>(domain_->predicates.size());
-    for (uint32_t i = 0; i < goal_predicates_.size(); ++i) state(PredicateId(declared + i));
+    program.goal_predicates_ = task.goal_predicates;
+    // A goal that can never hold has no axiom, but it has a relation.
+    const size_t count = domain_->predicates.size() + task.goal_predicates.size();
+    for (uint32_t i = 0; i < count; ++i) program.state(PredicateId(i));
     // Goal conditions name the task's objects, which the program knows only as constants.
     const auto bind = [&](Term& term) {
-        if (!term.is_variable) term.value = constant(task.objects[term.value].name);
+        if (!term.is_variable) term.value = program.constant(task.objects[term.value].name);
     };
     for (Axiom axiom : task.goal_axioms) {
         for (Term& term : axiom.terms) bind(term);
         for (Literal& literal : axiom.body)
             for (Term& term : literal.terms) bind(term);
-        add_axiom(axiom);
+        program.add_axiom(axiom);
     }
+    return program;
 }
 
 // --- Components --------------------------------------------------------------

@@ -1,5 +1,5 @@
-// A Datalog program over a domain: the domain's own axioms and the rules of a
-// policy, as rules over relations. It belongs to a domain and serves all tasks.
+// A Datalog program over a domain: the domain's axioms and the rules of a policy. It belongs to a
+// domain and serves all of its tasks.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ enum class Source : uint8_t {
     UnachievedGoal,   // p@ug
     AchievedNonGoal,  // p@aa
     Type,             // objects of one of the given types
-    Derived,          // only rules
+    Derived,          // defined by rules only
 };
 
 struct RelationInfo {
@@ -42,7 +42,7 @@ struct Comparison {
     bool equal;
 };
 
-// Objects in terms are numbers into Program::constants until a model binds them.
+// Objects in terms are numbers of Program::constants; a CompiledProgram binds them to a task.
 struct Rule {
     RelationId head{};
     std::vector<Term> head_terms;
@@ -55,7 +55,7 @@ class Program {
   public:
     explicit Program(const Domain& domain);
 
-    // Relations, made when first asked for.
+    // Relations, added when first asked for.
     RelationId state(PredicateId predicate);
     RelationId status(PredicateId predicate, Source source);
     RelationId type(std::vector<TypeId> types);
@@ -64,10 +64,11 @@ class Program {
 
     uint32_t constant(const std::string& name);
 
-    // Adds a rule and returns its number. Positive body literals bind all of its variables.
+    // Adds a rule and returns its number. Throws std::invalid_argument unless the rule is safe
+    // (positive body literals bind all of its variables) and its relations and terms exist.
     uint32_t add_rule(Rule rule);
-    // This program with what a task adds: relations for all predicates of the state, and
-    // rules for the compiled parts of the goal.
+    // This program extended for a task: relations for all predicates of the state, and rules for
+    // the compiled parts of the goal.
     Program for_task(const Task& task) const;
 
     const Domain& domain() const { return *domain_; }
@@ -78,19 +79,21 @@ class Program {
     std::optional<RelationId> find_action(ActionId action) const {
         return action_relations_[index(action)];
     }
-    std::optional<RelationId> find_status(PredicateId predicate, Source source) const;
+    std::optional<RelationId> find_status(PredicateId predicate, Source source) const {
+        return find(source, index(predicate));
+    }
 
-    // Literals of a condition as body literals and comparisons of `rule`.
+    // Appends a condition to the body and the comparisons of `rule`.
     void append(const std::vector<Literal>& condition, Rule& rule);
-    // Restricts each variable v to objects of one of `types[v]` (empty: any object). Literals are
-    // added only where the body does not imply the type already.
-    void add_type_literals(Rule& rule, const std::vector<std::vector<TypeId>>& types);
+    // Restricts variables, numbered from `first` on, to objects of their types. Literals are added
+    // only where the body does not imply the type already.
+    void add_type_literals(Rule& rule, const std::vector<Parameter>& variables, uint32_t first);
 
   private:
     const Predicate& predicate(PredicateId id) const;
+    std::optional<RelationId> find(Source source, uint32_t id) const;
     RelationId add_relation(RelationInfo info);
     void add_axiom(const Axiom& axiom);
-    void add_goal(const Task& task);
     bool implies_type(const BodyLiteral& literal, uint32_t variable,
                       const std::vector<TypeId>& types) const;
 
@@ -103,8 +106,8 @@ class Program {
     std::vector<std::optional<RelationId>> action_relations_;
 };
 
-// The relations in an order in which they can be evaluated: each component is a
-// set of mutually recursive relations that reads only itself and earlier ones.
+// The strongly connected components of the relations, in an order of evaluation: each one is a set
+// of mutually recursive relations, whose rules read only itself and earlier components.
 struct Component {
     std::vector<RelationId> relations;
     std::vector<uint32_t> rules;  // those whose head is in the component

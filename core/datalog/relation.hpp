@@ -1,16 +1,17 @@
-// A relation: the ground atoms of one predicate as rows of object ids, each
-// true or false, with hash indexes over the true ones.
+// A relation: the ground atoms of one predicate as rows of object ids, each true or false, with
+// hash indexes over the true ones.
 //
-// Rows are never removed. An atom that becomes false keeps its row, so a row
-// number names an atom for as long as the relation lives: derivations can point
-// at atoms (true or, under negation, false ones), and an index can compare keys
-// through any row that was ever in the bucket.
+// Rows are never removed. An atom that becomes false keeps its row, so a row number identifies an
+// atom until the relation is cleared: derivations can refer to atoms (true or, under negation,
+// false ones), and an index can compare keys through any row that was ever in the bucket.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "pddl/domain.hpp"
+#include "util/intern_table.hpp"
 
 namespace planlog {
 
@@ -26,8 +27,14 @@ inline uint64_t mix(uint64_t x) {
     return x;
 }
 
-// The true rows, in buckets of equal values in the columns of the mask. Rows of
-// a bucket form a doubly linked list, so that an atom comes and goes in O(1).
+inline uint64_t hash_of(const ObjectId* values, size_t count) {
+    uint64_t hash = 0;
+    for (size_t i = 0; i < count; ++i) hash = (hash ^ values[i]) * 0x9e3779b97f4a7c15ULL;
+    return mix(hash);
+}
+
+// A hash index: the true rows in buckets of equal values in the columns of the mask. The rows of a
+// bucket form a doubly linked list, so an atom is inserted and erased in O(1).
 class Index {
   public:
     Index(ColumnMask mask, uint32_t arity, uint32_t object_count);
@@ -35,8 +42,8 @@ class Index {
     ColumnMask mask() const { return mask_; }
     // First row of the bucket whose key is `key` (values of the mask's columns, in order).
     Row first(const ObjectId* key, const ObjectId* values) const {
-        if (columns_.size() > 1) return first_hashed(key, values);
-        return buckets_[columns_.empty() ? 0 : key[0]].first;
+        const uint32_t bucket = find_bucket(key, values);
+        return bucket == InternTable::none ? no_row : buckets_[bucket].first;
     }
     Row next(Row row) const { return links_[row].next; }
 
@@ -54,21 +61,26 @@ class Index {
         Row previous = no_row;
     };
 
-    Row first_hashed(const ObjectId* key, const ObjectId* values) const;
-    bool is_direct() const { return columns_.size() <= 1; }
-    uint64_t hash_of_key(const ObjectId* key) const;
-    uint64_t hash_of_row(const ObjectId* row_values) const;
-    uint32_t bucket_of(Row row, const ObjectId* values) const;
-    uint32_t bucket_for(Row row, const ObjectId* values);
-    void grow(const ObjectId* values);
+    // The number of the bucket with a key, or InternTable::none.
+    uint32_t find_bucket(const ObjectId* key, const ObjectId* values) const {
+        if (columns_.size() <= 1) return columns_.empty() ? 0 : key[0];
+        return numbers_.find(hash_of(key, columns_.size()),
+                             [&](uint32_t bucket) { return has_key(bucket, key, values); });
+    }
+    bool has_key(uint32_t bucket, const ObjectId* key, const ObjectId* values) const {
+        const ObjectId* other = values + size_t{buckets_[bucket].representative} * arity_;
+        for (size_t i = 0; i < columns_.size(); ++i)
+            if (other[columns_[i]] != key[i]) return false;
+        return true;
+    }
+    void copy_key(Row row, const ObjectId* values, ObjectId* key) const;
 
     ColumnMask mask_;
     uint32_t arity_;
     std::vector<uint32_t> columns_;
-    // With at most one column a bucket's number is the object; otherwise `slots_` is an
-    // open-addressing table of bucket numbers.
+    // With one column, the number of a bucket is the object; with more, `numbers_` gives it.
     std::vector<Bucket> buckets_;
-    std::vector<uint32_t> slots_;
+    InternTable numbers_;
     std::vector<Link> links_;
 };
 
@@ -82,7 +94,7 @@ class Relation {
 
     const ObjectId* values(Row row) const { return values_.data() + size_t{row} * arity_; }
     bool is_true(Row row) const { return truth_[row] != 0; }
-    // When the row last changed, for joins that run while others wait (see join.hpp).
+    // The time of the row's last change, for triggered joins (see join.hpp).
     uint64_t stamp(Row row) const { return stamps_[row]; }
     void set_stamp(Row row, uint64_t stamp) { stamps_[row] = stamp; }
     bool holds(const ObjectId* values) const {
@@ -92,29 +104,30 @@ class Relation {
 
     // no_row if there is no such row yet
     Row find(const ObjectId* values) const {
-        if (arity_ == 1) return table_[values[0]];
+        if (arity_ == 1) return row_of_object_[values[0]];
         if (arity_ == 0) return truth_.empty() ? no_row : 0;
-        return find_hashed(values);
+        return numbers_.find(hash_of(values, arity_),
+                             [&](Row row) { return has_values(row, values); });
     }
     Row intern(const ObjectId* values);  // a new row is false
     void set(Row row, bool value);       // must change the row's truth value
 
-    // Number of the index on these columns, built if need be.
+    // The number of the index on these columns, which is built if there is none.
     uint32_t index_on(ColumnMask mask);
     const Index& index(uint32_t number) const { return indexes_[number]; }
     Row first(uint32_t number, const ObjectId* key) const {
         return indexes_[number].first(key, values_.data());
     }
 
-    // How many different objects a column's true rows have.
+    // The number of distinct objects in a column of the true rows.
     size_t distinct(uint32_t column) const;
     std::vector<Row> true_rows() const;  // in the order of their numbers
     void clear();                        // forgets the rows, keeps the indexes
 
   private:
-    Row find_hashed(const ObjectId* values) const;
-    uint64_t hash(const ObjectId* values) const;
-    void grow_table();
+    bool has_values(Row row, const ObjectId* values) const {
+        return std::equal(values, values + arity_, this->values(row));
+    }
 
     uint32_t arity_;
     uint32_t object_count_;
@@ -122,9 +135,8 @@ class Relation {
     std::vector<ObjectId> values_;
     std::vector<uint8_t> truth_;
     std::vector<uint64_t> stamps_;
-    // For one column `table_` maps an object to its row; otherwise it is an
-    // open-addressing table of rows.
-    std::vector<Row> table_;
+    std::vector<Row> row_of_object_;  // for one column
+    InternTable numbers_;             // of the rows, for more than one column
     std::vector<Index> indexes_;
 };
 

@@ -23,7 +23,7 @@ void Materialization::open(uint32_t r) {
         evaluate_rule(r);
         return;
     }
-    // What uses a deferred atom ends, and is started again if the atom's literal holds.
+    // Derivations that use a deferred atom are removed, and found again if the literal holds.
     std::vector<AtomRef>& deferred = gate.deferred;
     std::sort(deferred.begin(), deferred.end());
     deferred.erase(std::unique(deferred.begin(), deferred.end()), deferred.end());
@@ -48,7 +48,7 @@ void Materialization::open(uint32_t r) {
 
 void Materialization::close(uint32_t r) {
     set_active(r, false);
-    // The changes of this update have ended derivations already, but not yet started any.
+    // The changes of this update have removed derivations already, but not yet added any.
     for (const AtomRef& atom : work_[rules_[r].component].changes)
         for (const Occurrence& occurrence : dependencies(atom.relation).occurrences)
             if (occurrence.rule == r) gates_[r].deferred.push_back(atom);
@@ -62,7 +62,7 @@ void Materialization::set_active(uint32_t r, bool value) {
     });
 }
 
-// Remembers a change that a closed rule has not taken in.
+// Records a change for a rule with a closed gate.
 void Materialization::defer(uint32_t r, AtomRef atom) {
     RuleGate& gate = gates_[r];
     if (!gate.is_evaluated) return;
@@ -70,8 +70,8 @@ void Materialization::defer(uint32_t r, AtomRef atom) {
     if (gate.deferred.size() > derivations_.stored(r) + 256) discard(r);
 }
 
-// Gives up the derivations of a closed rule, since evaluating it again is cheaper than bringing
-// them up to date.
+// Drops the derivations of a rule with a closed gate, when evaluating the rule again is cheaper
+// than updating them.
 void Materialization::discard(uint32_t r) {
     derivations_.discard(r);
     gates_[r].is_evaluated = false;

@@ -31,7 +31,7 @@ void RulePlans::before_change(std::vector<Relation>& relations) {
     if (!has_trigger_plans_) plan_triggers(relations);
 }
 
-// Reviews become rare, since a review takes time in proportion to the number of relations.
+// A review takes time linear in the number of relations, so the intervals between reviews double.
 void RulePlans::before_update(std::vector<Relation>& relations) {
     if (++updates_ != next_review_) return;
     next_review_ *= 2;

@@ -1,5 +1,5 @@
-// The join plans of a program's rules. They are chosen by the sizes of the relations, and chosen
-// again when these have changed a lot.
+// The join plans of a program's rules. They depend on the sizes of the relations and are chosen
+// again when these have changed by a large factor.
 #pragma once
 
 #include <vector>
@@ -19,8 +19,8 @@ class RulePlans {
     // Grows when the plans for triggers are chosen again.
     uint64_t version() const { return version_; }
 
-    // The relations are those of the program; plans add the indexes they need. An evaluation from
-    // scratch plans a component when it comes to it, since then the sizes of its inputs are known.
+    // Plans add the indexes that they need to the program's relations. Evaluation from scratch
+    // plans a component just before evaluating it, when the sizes of its inputs are known.
     void before_component(uint32_t component, std::vector<Relation>& relations);
     void after_evaluation(const std::vector<Relation>& relations);
     void before_change(std::vector<Relation>& relations);  // of an atom

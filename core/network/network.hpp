@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "datalog/materialization.hpp"
-#include "util/numbering.hpp"
+#include "util/intern_table.hpp"
 
 namespace planlog {
 
@@ -85,9 +85,9 @@ class NetworkInference {
     struct Nodes {  // of one relation
         uint32_t dimension = 1;
         std::vector<float> values;
-        Numbering by_value;
+        InternTable by_value;
         std::vector<Fingerprint> fingerprints;
-        Numbering by_fingerprint;
+        InternTable by_fingerprint;
         std::vector<uint32_t> of_fingerprint;
         std::vector<uint32_t> of_row;   // none if it is not known
         std::vector<uint8_t> is_dirty;  // per row

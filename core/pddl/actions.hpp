@@ -1,4 +1,4 @@
-// Reads the actions of a domain: parameters, precondition, effects and costs.
+// The reader of action schemas: parameters, precondition, effects and costs.
 #pragma once
 
 #include "pddl/conditions.hpp"
@@ -7,14 +7,14 @@ namespace planlog {
 
 class ActionReader {
   public:
-    // The domain is the context's, to which actions are added.
+    // Adds the actions to `domain`, which is the context's.
     ActionReader(Context& context, Domain& domain, ConditionCompiler& compiler)
         : context_(context), domain_(domain), compiler_(compiler) {}
 
     void read(Expr section);
 
   private:
-    // Where an effect stands: variables quantified and conditions given around it.
+    // The context of a nested effect: the enclosing quantified variables and conditions.
     struct Surroundings {
         std::vector<Parameter> quantified;
         std::vector<Literal> condition;
@@ -33,7 +33,7 @@ class ActionReader {
     Names names_;  // of the actions read so far
     Action action_;
     Scope scope_;
-    // Of a scope's variable, its number in the effect: parameters, then quantified ones.
+    // Per variable of the scope: its number in the effect (parameters, then quantified ones).
     std::vector<uint32_t> effect_numbers_;
 };
 

@@ -1,7 +1,7 @@
 // Conditions of PDDL, and their compilation into literals and axioms.
 //
-// A condition is read in negation normal form. What is more than a conjunction of
-// literals then becomes an auxiliary predicate over the variables it mentions:
+// A condition is read in negation normal form. Each part that is not a conjunction of literals then
+// becomes an auxiliary predicate over its free variables (as in Helmert 2009):
 //   (or A B)            aux(x) <- A;  aux(x) <- B
 //   (exists (y) A)      aux(x) <- A, with y among the rule's variables
 //   (forall (y) A)      not aux(x), where aux(x) <- not A
@@ -21,26 +21,26 @@ struct Condition {
     std::vector<Condition> children{};  // one for the quantifiers
 };
 
-// Reads the condition, or its negation. Mistakes are reported and read as true.
+// Reads the condition, or its negation. Errors are reported, and the part is taken as true.
 Condition read_condition(Context& context, Scope& scope, Expr expr, bool negated = false);
 
-// Writes auxiliary predicates and axioms to the end of the given lists. Its predicates
-// are numbered on from `first_id`.
+// Compiles conditions. It appends auxiliary predicates, with ids from `first_id` on, and axioms to
+// the given lists.
 class ConditionCompiler {
   public:
     ConditionCompiler(std::vector<Predicate>& predicates, size_t first_id,
                       std::vector<Axiom>& axioms)
         : predicates_(predicates), first_id_(first_id), axioms_(axioms) {}
 
-    // Literals over the scope's variables whose conjunction is the condition. The owner
-    // (an action, say) gives the auxiliary predicates their names.
+    // Literals over the scope's variables whose conjunction is the condition. The names of
+    // auxiliary predicates begin with the owner's, such as an action's.
     std::vector<Literal> literals(const Condition& condition, const Scope& scope,
                                   const std::string& owner);
     // Adds the axioms by which the head holds, for these variables, if the condition does.
     void define(PredicateId head, const std::vector<uint32_t>& head_variables,
                 const Condition& condition, const Scope& scope, const std::string& owner);
-    // Counts what is copied from one place of the text to many, and answers whether that
-    // is still reasonable: a small text must not make a huge domain.
+    // Counts the parts that compilation copies. Returns false beyond a limit, so that a small text
+    // cannot produce a huge domain.
     bool charge(size_t amount);
 
   private:

@@ -33,7 +33,7 @@ Reporter::~Reporter() {
 
 namespace {
 
-// Insertions, deletions, substitutions and swaps of neighbours that turn a into b.
+// The edit distance with transpositions of neighbours (optimal string alignment).
 size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<size_t> two_back, previous(b.size() + 1), current(b.size() + 1);
     for (size_t j = 0; j <= b.size(); ++j) previous[j] = j;
@@ -55,7 +55,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates) {
     constexpr size_t longest_compared = 64;
-    if (name.size() < 3) return "";  // everything is near
+    if (name.size() < 3) return "";  // too short: every name would be near
     size_t best = name.size() / 3 + 1;
     std::string_view nearest;
     for (std::string_view candidate : candidates) {

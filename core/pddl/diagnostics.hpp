@@ -1,4 +1,4 @@
-// Collecting located diagnostics, and the nearest known name for a wrong one.
+// Collection of located diagnostics, and suggestions for misspelt names.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace planlog {
 
-// Turns byte ranges of a text into diagnostics. After `limit` errors it is full and drops
-// the rest; readers then stop early. Of warnings it keeps as many.
+// Turns byte ranges of a text into diagnostics. After `limit` errors it is full: it drops further
+// ones, and readers stop early. It also keeps at most `limit` warnings.
 class Reporter {
   public:
     static constexpr size_t limit = 50;
 
     Reporter(std::string_view text, std::vector<Diagnostic>& diagnostics)
         : text_(text), diagnostics_(diagnostics) {}
-    ~Reporter();  // sorts the diagnostics by place
+    ~Reporter();  // sorts the diagnostics by position
     Reporter(const Reporter&) = delete;
     Reporter& operator=(const Reporter&) = delete;
 
@@ -38,7 +38,7 @@ std::pair<uint32_t, uint32_t> locate(std::string_view text, size_t position);
 // Names in lower case to their ids; the views must outlive the map.
 using Names = std::unordered_map<std::string_view, uint32_t>;
 
-// "did you mean 'x'?" for the candidate nearest in edit distance, or nothing if all are far.
+// "did you mean 'x'?" for the nearest candidate in edit distance; empty if none is near.
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates);
 std::string did_you_mean(std::string_view name, const Names& candidates);
 

@@ -1,12 +1,11 @@
-// What a domain and a task are once they have been read: names interned as
-// ids, every condition a conjunction of literals.
+// Domains and tasks after reading: names are ids, and every condition is a conjunction of literals.
 //
-// Conditions that are more than a conjunction of literals (or, imply, exists,
-// forall) do not appear here. The reader gives each one an auxiliary predicate
-// over its free variables and writes rules (axioms) that derive it, so that the
-// rest of Planlog only ever sees literals and Datalog.
+// Other conditions (or, imply, exists, forall) do not appear here. The reader replaces each one by
+// an auxiliary predicate over its free variables and adds rules (axioms) that derive it, so the
+// rest of Planlog sees literals and Datalog only (see conditions.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -30,16 +29,16 @@ struct Type {
     TypeId parent;
 };
 
-// A typed variable. More than one type means `either`; none is never empty.
+// A typed variable. More than one type means `either`; there is always at least one.
 struct Parameter {
     std::string name;  // without the question mark
     std::vector<TypeId> types;
 };
 
 enum class PredicateKind : uint8_t {
-    Basic,      // true or false by init and effects
+    Basic,      // set by :init and effects
     Derived,    // declared by the user, defined by (:derived ...)
-    Auxiliary,  // made by the reader for a compiled condition
+    Auxiliary,  // added by the reader for a compiled condition
 };
 
 struct Predicate {
@@ -47,9 +46,8 @@ struct Predicate {
     std::vector<Parameter> parameters;
     PredicateKind kind = PredicateKind::Basic;
     bool fluent = false;  // some action's effect adds or deletes it (never for derived ones)
-    // Column i holds objects of the declared type in every reachable state: init is
-    // checked against the declaration, and so are all effects and axioms that write it.
-    // Where that cannot be known from the domain alone, the column is not trusted.
+    // Whether column i holds objects of the declared type in every reachable state, as far as the
+    // domain alone shows: :init, effects and axioms are checked against the declaration.
     std::vector<bool> trusted;
 };
 
@@ -80,9 +78,8 @@ struct Axiom {
     std::vector<Literal> body;
 };
 
-// For all values of the quantified variables under which the condition holds:
-// the atom becomes true, or false if `atom.negated`. Variables are numbered on
-// from the action's parameters.
+// For all values of the quantified variables under which the condition holds, the atom becomes
+// true, or false if `atom.negated`. Quantified variables follow the action's parameters.
 struct Effect {
     std::vector<Parameter> quantified;
     std::vector<Literal> condition;
@@ -130,31 +127,42 @@ struct Domain {
         while (type != super && index(type) != 0) type = types[index(type)].parent;
         return type == super;
     }
+    bool is_subtype_of_any(TypeId type, const std::vector<TypeId>& supers) const {
+        return std::any_of(supers.begin(), supers.end(),
+                           [&](TypeId super) { return is_subtype(type, super); });
+    }
 };
 
-// Ground atoms of all predicates in one flat array: atom i has predicate
-// predicates[i] and arguments arguments[offsets[i] .. offsets[i + 1]).
-struct AtomList {
-    std::vector<PredicateId> predicates;
+// Ground atoms or actions in flat arrays: the arguments of number i are those from offsets[i] up to
+// offsets[i + 1].
+template <class Symbol>
+struct GroundList {
+    std::vector<Symbol> symbols;
     std::vector<uint32_t> offsets{0};
     std::vector<ObjectId> arguments;
 
-    size_t size() const { return predicates.size(); }
+    size_t size() const { return symbols.size(); }
     const ObjectId* row(size_t i) const { return arguments.data() + offsets[i]; }
     size_t arity(size_t i) const { return offsets[i + 1] - offsets[i]; }
+    void add(Symbol symbol, const ObjectId* values, size_t arity) {
+        symbols.push_back(symbol);
+        arguments.insert(arguments.end(), values, values + arity);
+        offsets.push_back(static_cast<uint32_t>(arguments.size()));
+    }
 };
+using AtomList = GroundList<PredicateId>;
+using ActionList = GroundList<ActionId>;
 
-// A problem, checked against its domain. Ids of types, predicates and actions
-// are the domain's; objects start with the domain's constants.
+// A problem, checked against its domain. Objects start with the domain's constants.
 struct Task {
     const Domain* domain = nullptr;
     std::string name;
     std::vector<Object> objects;
     std::unordered_map<std::string, ObjectId> object_ids;
     AtomList initial;  // no duplicates; basic predicates only
-    // The goal is the conjunction of these ground literals. Parts of it that are not
-    // literals became auxiliary predicates without parameters, numbered on from the
-    // domain's predicates and derived by `goal_axioms`.
+    // The goal is the conjunction of these ground literals. Parts of it that are not literals
+    // became auxiliary predicates without parameters, which `goal_axioms` derive. Their ids follow
+    // those of the domain's predicates.
     std::vector<Literal> goal;
     std::vector<std::string> goal_sources;  // per literal: the text that it comes from
     std::vector<Predicate> goal_predicates;
@@ -163,6 +171,13 @@ struct Task {
     std::vector<std::unordered_map<std::string, double>> function_values;
     bool minimises_cost = false;  // (:metric minimize (total-cost)); else every action costs 1
 };
+
+// The objects of ground terms.
+inline std::vector<ObjectId> object_row(const std::vector<Term>& terms) {
+    std::vector<ObjectId> row;
+    for (Term term : terms) row.push_back(term.value);
+    return row;
+}
 
 // Key into Task::function_values: the bytes of the argument row.
 inline std::string function_key(const std::vector<ObjectId>& arguments) {

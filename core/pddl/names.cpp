@@ -8,7 +8,19 @@ namespace planlog {
 
 namespace {
 
-bool contains(const std::vector<std::string_view>& words, std::string_view word) {
+using Words = std::vector<std::string_view>;
+
+// The words of a text, which has single spaces between them.
+Words words_of(std::string_view text) {
+    Words words;
+    for (size_t end = 0; end != text.npos; text.remove_prefix(std::min(end + 1, text.size()))) {
+        end = text.find(' ');
+        words.push_back(text.substr(0, end));
+    }
+    return words;
+}
+
+bool contains(const Words& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
@@ -33,8 +45,7 @@ std::optional<double> parse_number(std::string_view token) {
 }
 
 bool is_built_in(std::string_view word) {
-    static const std::vector<std::string_view> words = {
-        "=", "and", "or", "not", "imply", "exists", "forall", "when", "increase"};
+    static const Words words = words_of("= and or not imply exists forall when increase");
     return contains(words, word);
 }
 
@@ -79,19 +90,18 @@ void Context::unsupported(Expr at, const std::string& features, std::string hint
 }
 
 bool Context::refuse(Expr list) {
-    using Words = std::vector<std::string_view>;
     static const std::vector<std::pair<std::string, Words>> features = {
-        {"durative actions are", {":durative-action", "over"}},
-        {"processes and events are", {":process", ":event"}},
-        {"constraints are", {":constraints"}},
-        {"axioms of PDDL 1 (now ':derived') are", {":axiom"}},
-        {"hierarchical tasks are", {":task", ":method", ":htn"}},
-        {"preferences are", {"preference"}},
-        {"numeric conditions are", {"<", ">", "<=", ">="}},
-        {"numeric effects are", {"assign", "decrease", "scale-up", "scale-down"}},
-        {"nondeterministic effects are", {"oneof", "probabilistic"}},
+        {"durative actions are", words_of(":durative-action over")},
+        {"processes and events are", words_of(":process :event")},
+        {"constraints are", words_of(":constraints")},
+        {"axioms of PDDL 1 (now ':derived') are", words_of(":axiom")},
+        {"hierarchical tasks are", words_of(":task :method :htn")},
+        {"preferences are", words_of("preference")},
+        {"numeric conditions are", words_of("< > <= >=")},
+        {"numeric effects are", words_of("assign decrease scale-up scale-down")},
+        {"nondeterministic effects are", words_of("oneof probabilistic")},
         {"trajectory constraints are",
-         {"always", "sometime", "within", "at-most-once", "sometime-after", "sometime-before"}}};
+         words_of("always sometime within at-most-once sometime-after sometime-before")}};
     if (predicates.contains(list.head())) return false;
     for (const auto& [feature, words] : features) {
         if (!contains(words, list.head())) continue;
@@ -156,38 +166,15 @@ std::optional<Context::Sections> Context::read_sections(
 }
 
 void Context::check_requirements(Expr section) {
-    static const std::vector<std::string_view> supported = {":strips",
-                                                            ":typing",
-                                                            ":equality",
-                                                            ":negative-preconditions",
-                                                            ":disjunctive-preconditions",
-                                                            ":existential-preconditions",
-                                                            ":universal-preconditions",
-                                                            ":quantified-preconditions",
-                                                            ":conditional-effects",
-                                                            ":adl",
-                                                            ":derived-predicates",
-                                                            ":action-costs"};
-    static const std::vector<std::string_view> refused = {":object-fluents",
-                                                          ":durative-actions",
-                                                          ":duration-inequalities",
-                                                          ":continuous-effects",
-                                                          ":timed-initial-literals",
-                                                          ":timed-effects",
-                                                          ":time",
-                                                          ":preferences",
-                                                          ":constraints",
-                                                          ":processes",
-                                                          ":events",
-                                                          ":probabilistic-effects",
-                                                          ":non-deterministic",
-                                                          ":rewards",
-                                                          ":mdp",
-                                                          ":multi-agent",
-                                                          ":hierarchy",
-                                                          ":domain-axioms",
-                                                          ":open-world",
-                                                          ":ucpop"};
+    static const Words supported = words_of(
+        ":strips :typing :equality :negative-preconditions :disjunctive-preconditions "
+        ":existential-preconditions :universal-preconditions :quantified-preconditions "
+        ":conditional-effects :adl :derived-predicates :action-costs");
+    static const Words refused = words_of(
+        ":object-fluents :durative-actions :duration-inequalities :continuous-effects "
+        ":timed-initial-literals :timed-effects :time :preferences :constraints :processes :events "
+        ":probabilistic-effects :non-deterministic :rewards :mdp :multi-agent :hierarchy "
+        ":domain-axioms :open-world :ucpop");
     for (Expr item = section.first().next(); item != section.end(); item = item.next()) {
         if (contains(supported, item.text())) continue;
         if (item.is(":fluents") || item.is(":numeric-fluents"))
@@ -390,9 +377,7 @@ Fit Context::fit(Term term, const std::vector<TypeId>& expected, const Scope& sc
 
 bool Context::object_fits(ObjectId object, const std::vector<TypeId>& expected) const {
     const TypeId type = objects[object].type;
-    if (type == unknown_type || expected.empty()) return true;
-    return std::any_of(expected.begin(), expected.end(),
-                       [&](TypeId other) { return domain.is_subtype(type, other); });
+    return type == unknown_type || expected.empty() || domain.is_subtype_of_any(type, expected);
 }
 
 std::string Context::type_names(const std::vector<TypeId>& listed) const {

@@ -1,5 +1,5 @@
-// What the readers of domains and problems share: known names, typed lists,
-// and atoms checked against their declarations.
+// Shared by the readers of domains and problems: known names, typed lists, and atoms checked
+// against their declarations.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace planlog {
 
-// The type of an object whose declared type is wrong: fits everywhere, so that one
-// mistake is reported once. A parameter of such a type has no types at all.
+// The type of an object whose declared type is wrong. It fits everywhere, so that an error is
+// reported once. A parameter with a wrong type has no types.
 constexpr TypeId unknown_type{UINT32_MAX};
 
-// As many columns as the evaluator takes.
+// The evaluator supports relations with as many columns.
 constexpr size_t max_variables = 32;
 
-// All variables of one action, axiom or goal in the order of their declaration. A name
-// means its innermost declaration; every declaration keeps its own number.
+// All variables of one action, axiom or goal, numbered in the order of declaration. A name refers
+// to its innermost declaration.
 class Scope {
   public:
     const std::vector<Parameter>& variables() const { return variables_; }
@@ -48,21 +48,21 @@ struct Context {
     const Domain& domain;
     const std::vector<Object>& objects;
     Names types{}, predicates{}, functions{}, object_ids{};
-    // False once a declaration could not be read: names may then be missing through no
-    // fault of their own, and unknown ones are not reported.
+    // False once a declaration could not be read: a name may then be unknown for that reason, so
+    // unknown names are not reported.
     bool complete = true;
     std::unordered_set<std::string> reported_unknown{};
 
     void add(Severity severity, Expr at, std::string message, std::string hint = "");
     void error(Expr at, std::string message, std::string hint = "");
     void unsupported(Expr at, const std::string& features, std::string hint = "");
-    // Refuses what its first word names if that is a feature of PDDL that Planlog lacks.
+    // Reports a list whose first word names an unsupported feature of PDDL, and then returns true.
     bool refuse(Expr list);
     // Reports an unknown name, once for each name.
     void unknown(Expr at, const std::string& kind, const Names& known);
-    // Whether the name was not declared before; if it was, that is reported.
+    // Declares a name. If it was declared before, reports that and returns false.
     bool declare(Names& names, Expr name, const std::string& kind, size_t id);
-    // Whether the list has so many members; if not, the form is what was expected.
+    // Whether the list has `size` members; if not, reports that `form` was expected.
     bool has_form(Expr list, size_t size, const std::string& form);
 
     // Sections of `(define (KIND NAME) SECTION...)` by their first words.
@@ -71,9 +71,9 @@ struct Context {
                                           const std::vector<std::string_view>& known);
     void check_requirements(Expr section);
 
-    // The items after the first one as groups of names with their type.
+    // The items from `first` up to `end` as groups of names with their type.
     std::vector<TypedGroup> typed_groups(Expr first, Expr end, bool variables = false);
-    // The types named by `t` or `(either t u)`; none if they are wrong.
+    // The types named by `t` or `(either t u)`; empty after an error.
     std::vector<TypeId> read_types(const TypedGroup& group);
     // The single type of objects; `(either ...)` is refused.
     TypeId read_object_type(const TypedGroup& group);
@@ -95,7 +95,7 @@ struct Context {
 };
 
 bool is_name(std::string_view token);
-// Whether the word has a meaning of its own and so cannot be a predicate.
+// Whether the word is a keyword of conditions or effects and so cannot be a predicate.
 bool is_built_in(std::string_view word);
 std::optional<double> parse_number(std::string_view token);
 // A token or the first line of a list, in quotes and shortened, for messages.

@@ -1,4 +1,4 @@
-// PDDL text to domains and tasks, with located diagnostics.
+// The readers of PDDL: from text to domains and tasks, with located diagnostics.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,8 @@ namespace planlog {
 
 enum class Severity : uint8_t { Error, Unsupported, Warning };
 
-// What is wrong at a place of the text, and how to mend it (the hint, often empty).
-// Lines and columns count from 1; columns count bytes, as does the length of the
-// underlined part.
+// An error or warning with its position, and a hint how to correct it (may be empty). Lines and
+// columns count from 1; columns, and the length of the underlined part, are in bytes.
 struct Diagnostic {
     Severity severity;
     uint32_t line;
@@ -24,7 +23,7 @@ struct Diagnostic {
     std::string hint;
 };
 
-// Nothing is returned if there was an error; warnings may come with a result.
+// Return nothing if there was an error. Warnings may accompany a result.
 std::optional<Domain> read_domain(std::string_view text, std::vector<Diagnostic>& diagnostics);
 std::optional<Task> read_task(const Domain& domain, std::string_view text,
                               std::vector<Diagnostic>& diagnostics);

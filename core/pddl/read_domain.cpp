@@ -233,7 +233,7 @@ std::optional<Domain> read_domain(std::string_view text, std::vector<Diagnostic>
     Reporter report(text, diagnostics);
     Document document(text);
     if (!document.parse(report)) return {};
-    return DomainReader(report).read(document.root());
+    return DomainReader(report).read(Expr(document, 0));
 }
 
 }  // namespace planlog

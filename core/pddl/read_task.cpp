@@ -1,66 +1,27 @@
 // Reads a problem against its domain.
 //
-// Nearly all of a large problem is :init, so its atoms go straight from the text
-// into the flat list of the task, without an allocation of their own.
+// Nearly all of a large problem is :init, so its atoms are appended to the task's flat list without
+// an allocation for each.
 
 #include <algorithm>
 
 #include "pddl/conditions.hpp"
 #include "pddl/names.hpp"
 #include "pddl/pddl.hpp"
+#include "util/intern_table.hpp"
 
 namespace planlog {
 
 namespace {
 
-// The atoms seen so far, by hash, as indices into the list.
-class AtomSet {
-  public:
-    explicit AtomSet(const AtomList& atoms) : atoms_(atoms), slots_(1024, empty) {}
-
-    // Whether the last atom of the list is new; it is remembered then.
-    bool insert_last() {
-        if (2 * (used_ + 1) > slots_.size()) grow();
-        const auto last = static_cast<uint32_t>(atoms_.size() - 1);
-        uint32_t& slot = find(last);
-        if (slot != empty) return false;
-        slot = last;
-        ++used_;
-        return true;
+uint64_t hash_of(const AtomList& atoms, size_t i) {
+    uint64_t value = index(atoms.symbols[i]) + 1;
+    for (size_t k = 0; k < atoms.arity(i); ++k) {
+        value = (value ^ atoms.row(i)[k]) * 0x9e3779b97f4a7c15u;
+        value ^= value >> 29;
     }
-
-  private:
-    static constexpr uint32_t empty = UINT32_MAX;
-
-    uint32_t& find(uint32_t atom) {
-        const size_t mask = slots_.size() - 1;
-        for (size_t i = hash(atom) & mask;; i = (i + 1) & mask)
-            if (slots_[i] == empty || equal(slots_[i], atom)) return slots_[i];
-    }
-    uint64_t hash(uint32_t atom) const {
-        uint64_t value = index(atoms_.predicates[atom]) + 1;
-        for (size_t i = 0; i < atoms_.arity(atom); ++i) {
-            value = (value ^ atoms_.row(atom)[i]) * 0x9e3779b97f4a7c15u;
-            value ^= value >> 29;
-        }
-        return value;
-    }
-    bool equal(uint32_t a, uint32_t b) const {
-        // Equal predicates have equal arities.
-        return atoms_.predicates[a] == atoms_.predicates[b] &&
-               std::equal(atoms_.row(a), atoms_.row(a) + atoms_.arity(a), atoms_.row(b));
-    }
-    void grow() {
-        std::vector<uint32_t> old(slots_.size() * 2, empty);
-        std::swap(old, slots_);
-        for (const uint32_t atom : old)
-            if (atom != empty) find(atom) = atom;
-    }
-
-    const AtomList& atoms_;
-    std::vector<uint32_t> slots_;
-    size_t used_ = 0;
-};
+    return value;
+}
 
 class ProblemReader {
   public:
@@ -79,12 +40,12 @@ class ProblemReader {
     const Domain& domain_;
     Task task_;
     Context context_;
-    AtomSet seen_;
+    InternTable seen_;  // the atoms of `task_.initial`
     Scope no_variables_;
 };
 
 ProblemReader::ProblemReader(const Domain& domain, Reporter& report)
-    : domain_(domain), context_{report, domain, task_.objects}, seen_(task_.initial) {
+    : domain_(domain), context_{report, domain, task_.objects} {
     const auto add_names = [](const auto& declared, Names& names) {
         for (uint32_t i = 0; i < declared.size(); ++i) names.emplace(declared[i].name, i);
     };
@@ -174,32 +135,32 @@ void ProblemReader::read_init_atom(Expr atom, bool positive) {
         const Predicate& predicate = domain_.predicates[found->second];
         const size_t arity = predicate.parameters.size();
         size_t count = 0;
-        for (Expr item = atom.first().next(); item != atom.end(); item = item.next(), ++count) {
-            if (item.is_list() || count == arity) {
-                good = false;
-                break;
-            }
+        good = predicate.kind == PredicateKind::Basic;
+        for (Expr item = atom.first().next(); good && item != atom.end(); item = item.next()) {
             const auto object = context_.object_ids.find(item.text());
-            if (object == context_.object_ids.end() ||
-                !context_.object_fits(object->second, predicate.parameters[count].types)) {
-                good = false;
-                break;
-            }
-            initial.arguments.push_back(object->second);
+            good = count < arity && object != context_.object_ids.end() &&
+                   context_.object_fits(object->second, predicate.parameters[count++].types);
+            if (good) initial.arguments.push_back(object->second);
         }
-        good = good && count == arity && predicate.kind == PredicateKind::Basic;
+        good = good && count == arity;
     }
     if (good && positive) {
-        initial.predicates.push_back(PredicateId{found->second});
+        const auto last = static_cast<uint32_t>(initial.size());
+        initial.symbols.push_back(PredicateId{found->second});
         initial.offsets.push_back(static_cast<uint32_t>(initial.arguments.size()));
-        if (seen_.insert_last()) return;
-        initial.predicates.pop_back();
+        const auto is_last = [&](uint32_t other) {  // equal predicates have equal arities
+            return initial.symbols[other] == initial.symbols[last] &&
+                   std::equal(initial.row(last), initial.row(last) + initial.arity(last),
+                              initial.row(other));
+        };
+        if (seen_.find_or_add(hash_of(initial, last), is_last) == last) return;
+        initial.symbols.pop_back();
         initial.offsets.pop_back();
     }
     initial.arguments.resize(initial.offsets.back());
     if (good) return;
 
-    // The slow way, for what is wrong with it.
+    // Reads it again, slowly, to report what is wrong.
     const std::vector<Expr> members = atom.members();
     if (head == "at" && members.size() == 3 && members[2].is_list())
         context_.unsupported(atom, "timed initial literals are");
@@ -227,10 +188,8 @@ void ProblemReader::read_value(Expr assignment) {
     if (!value || *value < 0)
         context_.error(number, "expected a number that is not negative, found " + describe(number));
     if (context_.report.failed()) return;
-    std::vector<ObjectId> arguments;
-    for (const Term argument : *terms) arguments.push_back(argument.value);
     auto& values = task_.function_values[*function];
-    const auto [entry, added] = values.emplace(function_key(arguments), *value);
+    const auto [entry, added] = values.emplace(function_key(object_row(*terms)), *value);
     if (!added && entry->second != *value)
         context_.error(assignment, "second value of the same function term");
 }
@@ -271,7 +230,7 @@ std::optional<Task> read_task(const Domain& domain, std::string_view text,
     Reporter report(text, diagnostics);
     Document document(text);
     if (!document.parse(report)) return {};
-    return ProblemReader(domain, report).read(document.root());
+    return ProblemReader(domain, report).read(Expr(document, 0));
 }
 
 }  // namespace planlog

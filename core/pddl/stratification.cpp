@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "util/graph.hpp"
+
 namespace planlog {
 
 namespace {
@@ -13,23 +15,7 @@ struct Need {
 };
 using Needs = std::vector<std::vector<Need>>;  // by the predicate that needs
 
-// Drops, again and again, predicates that need no other: they are on no cycle.
-void drop_acyclic(Needs& needs) {
-    std::vector<std::vector<uint32_t>> needed_by(needs.size());
-    std::vector<size_t> open(needs.size());
-    std::vector<uint32_t> done;
-    for (uint32_t i = 0; i < needs.size(); ++i) {
-        for (const Need need : needs[i]) needed_by[need.to].push_back(i);
-        open[i] = needs[i].size();
-        if (open[i] == 0) done.push_back(i);
-    }
-    for (size_t i = 0; i < done.size(); ++i)
-        for (const uint32_t user : needed_by[done[i]])
-            if (--open[user] == 0) done.push_back(user);
-    for (const uint32_t predicate : done) needs[predicate].clear();
-}
-
-// A shortest cycle that begins with this need, or nothing.
+// A shortest cycle that begins with this need, which is on one.
 std::vector<Need> cycle_through(const Needs& needs, Need first) {
     std::vector<std::optional<Need>> reached_by(needs.size());
     std::vector<uint32_t> queue = {first.to};
@@ -42,15 +28,14 @@ std::vector<Need> cycle_through(const Needs& needs, Need first) {
         }
     }
     std::vector<Need> cycle;
-    if (!reached_by[first.from]) return cycle;
     for (uint32_t at = first.from; cycle.empty() || at != first.from; at = cycle.back().from)
         cycle.push_back(*reached_by[at]);
     std::reverse(cycle.begin(), cycle.end());
     return cycle;
 }
 
-// The cycle in the words of the user: auxiliary predicates are passed over, and a step is
-// negated if an odd number of its negations is.
+// The cycle in the user's terms: it skips auxiliary predicates, and a step is negated if the number
+// of negations on the skipped way is odd.
 NegativeCycle describe(const Domain& domain, std::vector<Need> cycle) {
     const auto declared = [&](Need need) {
         return domain.predicates[need.to].kind == PredicateKind::Derived;
@@ -79,13 +64,16 @@ std::optional<NegativeCycle> find_negative_cycle(const Domain& domain) {
             if (literal.kind == LiteralKind::Atom)
                 needs[index(axiom.head)].push_back(
                     {index(axiom.head), index(literal.predicate), literal.negated});
-    drop_acyclic(needs);
+    std::vector<uint32_t> offsets{0}, targets;
+    for (const std::vector<Need>& of_one : needs) {
+        for (const Need need : of_one) targets.push_back(need.to);
+        offsets.push_back(static_cast<uint32_t>(targets.size()));
+    }
+    const std::vector<uint32_t> component = strong_components({offsets, targets, needs.size()});
     for (const std::vector<Need>& of_one : needs)
         for (const Need need : of_one)
-            if (need.negated) {
-                const std::vector<Need> cycle = cycle_through(needs, need);
-                if (!cycle.empty()) return describe(domain, cycle);
-            }
+            if (need.negated && component[need.from] == component[need.to])
+                return describe(domain, cycle_through(needs, need));
     return {};
 }
 

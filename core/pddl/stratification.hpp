@@ -1,5 +1,4 @@
-// Whether derived predicates can be computed in layers, each negated only above the layer
-// that defines it.
+// The stratification test of derived predicates: no recursion goes through a negation.
 #pragma once
 
 #include <optional>

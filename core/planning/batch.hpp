@@ -1,5 +1,5 @@
-// The models of one or many states as flat arrays: atoms per relation, and per
-// rule every derivation as the numbers of its atoms. What learning reads.
+// The canonical models of one or many states as flat arrays, for learning: the atoms of each
+// relation, and the derivations of each rule as the numbers of their atoms.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,8 @@
 
 namespace planlog {
 
-// The true atoms of a relation, states one after another: those of state s are the
-// rows offsets[s] .. offsets[s + 1). A static relation has the same rows in every
-// state and holds them once.
+// The true atoms of a relation, one state after another: those of state s are the rows from
+// offsets[s] up to offsets[s + 1]. A static relation holds its rows once for all states.
 struct AtomArray {
     bool is_static = false;
     uint32_t arity = 0;
@@ -18,8 +17,8 @@ struct AtomArray {
     std::vector<uint32_t> offsets{0};
 };
 
-// The derivations of a rule. `heads[d]` and `bodies[d * width + i]` are rows of the
-// atom arrays of the head's relation and of the i-th positive literal's.
+// The derivations of a rule. `heads[d]` and `bodies[d * width + i]` are rows of the atom arrays of
+// the head's relation and of the relation of the i-th positive literal.
 struct DerivationArray {
     bool is_static = false;
     uint32_t width = 0;
@@ -31,14 +30,14 @@ struct DerivationArray {
 class Batch {
   public:
     explicit Batch(const Materialization& materialization);
-    void append(const Materialization& materialization);  // the state that the model is at
+    void append(const Materialization& materialization);  // adds its present state
 
     std::vector<AtomArray> relations;
     std::vector<DerivationArray> rules;
 
   private:
     bool static_done_ = false;
-    std::vector<std::vector<uint32_t>> numbers_;  // per relation: model's row -> array's row
+    std::vector<std::vector<uint32_t>> numbers_;  // per relation and row: the row of the array
 };
 
 }  // namespace planlog

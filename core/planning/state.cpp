@@ -9,9 +9,9 @@ namespace planlog {
 
 namespace {
 
-// A process that forks has one thread in the child. A lock that another thread holds at that
-// moment would never be released there, and what it guards could be half written. So fork waits
-// for the locks of all tables and releases them again on both sides.
+// After a fork the child has one thread. A lock that another thread held would never be released
+// there, and the data it guards could be inconsistent. So fork acquires the locks of all tables
+// first, and both processes release them.
 struct ForkGuard {
     std::mutex mutex;
     std::set<std::mutex*> locks;
@@ -72,7 +72,7 @@ void AtomTable::sort_by_arguments(std::vector<AtomId>& atoms) const {
 std::vector<AtomId> initial_state(const Task& task, AtomTable& atoms) {
     std::vector<AtomId> state;
     for (size_t i = 0; i < task.initial.size(); ++i) {
-        const PredicateId predicate = task.initial.predicates[i];
+        const PredicateId predicate = task.initial.symbols[i];
         if (task.domain->predicates[index(predicate)].fluent)
             state.push_back(atoms.intern(predicate, task.initial.row(i)));
     }

@@ -11,8 +11,8 @@ namespace planlog {
 
 using AtomId = uint32_t;
 
-// The ground atoms of a task that have been met so far, numbered. All walks of a task share
-// the table, so whoever uses it holds its lock, for as long as that takes and no longer.
+// The ids of a task's ground atoms, given in the order in which atoms are first met. All walks of a
+// task share the table, so its users must hold the lock meanwhile.
 class AtomTable {
   public:
     explicit AtomTable(const Task& task);
@@ -28,7 +28,7 @@ class AtomTable {
         return relations_[index(atoms_[atom].predicate)].values(atoms_[atom].row);
     }
     uint32_t arity(AtomId atom) const { return relations_[index(predicate(atom))].arity(); }
-    // Sorts atoms by predicate and arguments, whatever their ids.
+    // Sorts atoms by predicate and arguments, independently of their ids.
     void sort_by_arguments(std::vector<AtomId>& atoms) const;
     size_t size() const { return atoms_.size(); }
 

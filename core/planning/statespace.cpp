@@ -23,18 +23,18 @@ Visitor::Visitor(const Task& task, AtomTable& atoms, const Program& program)
     : walk_(task, atoms, program) {}
 
 void Visitor::start(const StateSet& states, uint32_t number) {
-    at_.assign(states.state(number), states.state(number) + states.width());
+    const uint64_t* bits = states.state(number);
     const AtomList& atoms = states.atoms();
     std::vector<AtomId> ids;
     {
         AtomTable& table = walk_.materialization().atoms();
         const auto lock = table.lock();
         for (size_t i = 0; i < atoms.size(); ++i)
-            if (at_[i / 64] >> (i % 64) & 1)
-                ids.push_back(table.intern(atoms.predicates[i], atoms.row(i)));
-        table.sort_by_arguments(ids);
+            if (bits[i / 64] >> (i % 64) & 1)
+                ids.push_back(table.intern(atoms.symbols[i], atoms.row(i)));
     }
-    walk_.start(ids);
+    visit(ids);
+    at_.assign(bits, bits + states.width());
 }
 
 void Visitor::visit(std::span<const AtomId> state) {
@@ -50,11 +50,12 @@ void Visitor::visit(std::span<const AtomId> state) {
 }
 
 void Visitor::visit(const StateSet& states, uint32_t number) {
+    if (const auto& poll = walk_.materialization().poll(); poll && number % 64 == 0) poll();
     if (at_.empty()) return start(states, number);
     const AtomList& atoms = states.atoms();
     for (size_t i = atoms_.size(); i < atoms.size(); ++i)
-        atoms_.push_back({atoms.predicates[i],
-                          walk_.materialization().row(atoms.predicates[i], atoms.row(i)), false});
+        atoms_.push_back(
+            {atoms.symbols[i], walk_.materialization().row(atoms.symbols[i], atoms.row(i)), false});
     at_.resize(states.width());
     const uint64_t* wanted = states.state(number);
     changes_.clear();
@@ -98,8 +99,7 @@ StateSpace::StateSpace(const Task& task, AtomTable& atoms, const Program& progra
     }
     states_.draft();
     for (uint32_t atom = 0; atom < start.size(); ++atom) states_.set(atom, true);
-    states_.find_draft();
-    states_.add_draft();
+    states_.add_draft(SIZE_MAX);
     for (uint32_t i = 0; i < task.domain->actions.size(); ++i)
         is_conditional_.push_back(visitor_->walk().has_conditional_effects(ActionId(i)));
     depths.push_back(0);
@@ -107,15 +107,14 @@ StateSpace::StateSpace(const Task& task, AtomTable& atoms, const Program& progra
 }
 
 void StateSpace::set_poll(std::function<void()> poll) {
-    poll_ = std::move(poll);
-    if (visitor_) visitor_->walk().materialization().poll() = poll_;
+    visitor_->walk().materialization().poll() = std::move(poll);
 }
 
 bool StateSpace::advance(size_t count) {
     if (!visitor_) return false;
     for (; count > 0; --count) {
         if (expand_next()) continue;
-        visitor_.reset();  // only what there is to read is kept
+        visitor_.reset();  // a finished space is only read
         atom_numbers_.clear();
         action_numbers_.clear();
         return false;
@@ -124,14 +123,12 @@ bool StateSpace::advance(size_t count) {
 }
 
 void StateSpace::visit(uint32_t state) {
-    if (poll_ && state % 64 == 0) poll_();
     visitor_->visit(states_, state);
-    if (state == 0) {  // only now the model has rows to call the first atoms by
+    if (state == 0) {  // the atoms of the first state have rows only now
         const AtomList& atoms = states_.atoms();
         for (uint32_t i = 0; i < atoms.size(); ++i) {
-            const Row row =
-                visitor_->walk().materialization().row(atoms.predicates[i], atoms.row(i));
-            number_of(atom_numbers_[index(atoms.predicates[i])], row) = i;
+            const Row row = visitor_->walk().materialization().row(atoms.symbols[i], atoms.row(i));
+            number_of(atom_numbers_[index(atoms.symbols[i])], row) = i;
         }
     }
     goals[state] = visitor_->walk().goals_left() == 0;
@@ -173,10 +170,9 @@ bool StateSpace::add_transition(uint32_t state, ActionRow action) {
         find_effects(action);
         for (const StateChange& change : changes_) states_.set(atom_number(change), change.value);
     }
-    const uint32_t successor = states_.find_draft();
-    if (successor == states_.size()) {
-        if (states_.size() >= bounds_.limit) return false;
-        states_.add_draft();
+    const uint32_t successor = states_.add_draft(bounds_.limit);
+    if (successor == StateSet::none) return false;
+    if (successor == depths.size()) {
         depths.push_back(depths[state] + 1);
         goals.push_back(0);
     }
@@ -198,12 +194,9 @@ uint32_t StateSpace::atom_number(const StateChange& change) {
 uint32_t StateSpace::action_number(ActionRow action) {
     uint32_t& number = number_of(action_numbers_[index(action.action)], action.row);
     if (number == no_number) {
-        number = static_cast<uint32_t>(ground_actions.schemas.size());
-        const ObjectId* values = visitor_->walk().arguments(action);
-        const size_t arity = task_->domain->actions[index(action.action)].parameters.size();
-        ground_actions.schemas.push_back(action.action);
-        ground_actions.arguments.insert(ground_actions.arguments.end(), values, values + arity);
-        ground_actions.offsets.push_back(static_cast<uint32_t>(ground_actions.arguments.size()));
+        number = static_cast<uint32_t>(ground_actions.size());
+        ground_actions.add(action.action, visitor_->walk().arguments(action),
+                           task_->domain->actions[index(action.action)].parameters.size());
         if (!is_conditional_[index(action.action)]) {
             find_effects(action);
             for (const StateChange& change : changes_)
@@ -226,20 +219,18 @@ Derivation::Derivation(const StateSpace& space, AtomTable& atoms, const Program&
     : derived(space.successors.size()), space_(&space), visitor_(space.task(), atoms, program) {}
 
 void Derivation::set_poll(std::function<void()> poll) {
-    poll_ = std::move(poll);
-    visitor_.walk().materialization().poll() = poll_;
+    visitor_.walk().materialization().poll() = std::move(poll);
 }
 
 bool Derivation::advance(size_t count) {
-    const auto& actions = space_->ground_actions;
+    const ActionList& actions = space_->ground_actions;
     for (; count > 0 && next_ < space_->expanded(); --count, ++next_) {
-        if (poll_ && next_ % 64 == 0) poll_();
         if (space_->goals[next_]) continue;
         visitor_.visit(space_->states(), next_);
         visitor_.count_rules(rules);
         for (uint32_t t = space_->offsets[next_]; t < space_->offsets[next_ + 1]; ++t) {
             const uint32_t action = space_->actions[t];
-            derived[t] = visitor_.walk().derives(actions.schemas[action], actions.row(action));
+            derived[t] = visitor_.walk().derives(actions.symbols[action], actions.row(action));
         }
     }
     return next_ < space_->expanded();

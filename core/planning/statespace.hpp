@@ -1,9 +1,8 @@
-// The states that a policy's actions reach, expanded breadth-first; and what another
-// policy derives in each of them.
+// State spaces: the states that a policy's actions reach, expanded breadth-first, and the
+// transitions among them that another policy derives.
 //
-// The model moves from state to state by the atoms in which they differ, so it is
-// evaluated once for each state. Successors are computed from an action's effects
-// alone, as bits, and only new ones are ever visited.
+// The materialization is updated from state to state by the atoms in which they differ. Successors
+// are computed from the effects of an action alone, as bits, and only new ones are visited.
 #pragma once
 
 #include <functional>
@@ -16,18 +15,18 @@
 
 namespace planlog {
 
-// How often each rule of a program fired, over the states it was asked in.
+// How often each rule of a program fired, over the visited states.
 struct RuleCounts {
     std::vector<uint64_t> states;       // with at least one derivation
     std::vector<uint64_t> derivations;  // in all of them
 };
 
-// A walk that goes to any state of a set.
+// A walk that can go to any state of a set.
 class Visitor {
   public:
     Visitor(const Task& task, AtomTable& atoms, const Program& program);
 
-    void visit(const StateSet& states, uint32_t number);
+    void visit(const StateSet& states, uint32_t number);  // polls now and then
     // Evaluates a state from scratch. Rows follow the order of predicates and arguments, not that
     // of atom ids, which depends on the thread that met an atom first. So circuits, which number
     // nodes and sum floats in the order of rows, are the same with any number of workers.
@@ -40,7 +39,7 @@ class Visitor {
 
     Walk walk_;
     std::vector<uint64_t> at_;        // the bits of the present state; none before the first
-    std::vector<StateChange> atoms_;  // per atom of the set: how the model calls it
+    std::vector<StateChange> atoms_;  // per atom of the set: its predicate and row
     std::vector<StateChange> changes_;
 };
 
@@ -48,14 +47,14 @@ class StateSpace {
   public:
     struct Bounds {
         size_t limit = 10'000;      // of states held; there is always room for the first
-        bool through_goals = true;  // go on from goal states
-        bool stop_at_goal = false;  // expand no state as far away as the nearest goal
+        bool through_goals = true;  // expand goal states as well
+        bool stop_at_goal = false;  // expand only states nearer than the nearest goal
     };
 
     StateSpace(const Task& task, AtomTable& atoms, const Program& program,
                std::span<const AtomId> start, Bounds bounds);
 
-    // Expands at most `count` more states; false if it ends here.
+    // Expands at most `count` more states. Returns false when the space is finished.
     bool advance(size_t count);
     void set_poll(std::function<void()> poll);  // called often, may throw
 
@@ -72,12 +71,7 @@ class StateSpace {
     std::vector<uint32_t> offsets{0};
     std::vector<uint32_t> successors;
     std::vector<uint32_t> actions;  // into `ground_actions`
-    struct {
-        std::vector<ActionId> schemas;
-        std::vector<uint32_t> offsets{0};
-        std::vector<ObjectId> arguments;
-        const ObjectId* row(uint32_t number) const { return arguments.data() + offsets[number]; }
-    } ground_actions;
+    ActionList ground_actions;
     RuleCounts rules;  // over the expanded states that are no goals
 
   private:
@@ -92,10 +86,9 @@ class StateSpace {
     Bounds bounds_;
     StateSet states_;
     uint32_t visited_ = 0;
-    std::unique_ptr<Visitor> visitor_;  // none when done
-    std::function<void()> poll_;
-    std::vector<std::vector<uint32_t>> atom_numbers_;    // per predicate and the model's row
-    std::vector<std::vector<uint32_t>> action_numbers_;  // per schema and the model's row
+    std::unique_ptr<Visitor> visitor_;                   // none when done
+    std::vector<std::vector<uint32_t>> atom_numbers_;    // per predicate and row
+    std::vector<std::vector<uint32_t>> action_numbers_;  // per schema and row
     // Effects of ground actions that do not depend on the state: those of action a are
     // fixed_effects_[fixed_offsets_[a] .. fixed_offsets_[a + 1]), each twice the atom's number
     // plus the value.
@@ -110,7 +103,7 @@ class StateSpace {
 class Derivation {
   public:
     Derivation(const StateSpace& space, AtomTable& atoms, const Program& program);
-    bool advance(size_t count);  // goes through so many more states; false at the end
+    bool advance(size_t count);  // visits `count` more states; false at the end
     void set_poll(std::function<void()> poll);
 
     std::vector<uint8_t> derived;  // per transition
@@ -119,7 +112,6 @@ class Derivation {
   private:
     const StateSpace* space_;
     Visitor visitor_;
-    std::function<void()> poll_;
     uint32_t next_ = 0;
 };
 

@@ -2,20 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <tuple>
 
 namespace planlog {
 
 namespace {
-
-constexpr int8_t contradiction = 2;  // a goal atom that must be both true and false
-
-std::vector<std::vector<TypeId>> quantified_types(size_t parameter_count,
-                                                  const std::vector<Parameter>& quantified) {
-    std::vector<std::vector<TypeId>> types(parameter_count);
-    for (const Parameter& variable : quantified) types.push_back(variable.types);
-    return types;
-}
 
 uint64_t hash_of(uint64_t seed, uint32_t symbol, const ObjectId* values, size_t arity) {
     uint64_t hash = mix(seed + 0x9e3779b97f4a7c15ULL * (symbol + 1));
@@ -32,9 +23,10 @@ Program Walk::extended(const Program& program, const Task& task, std::vector<Rul
     const auto add = [&](const Action& action, const std::vector<Literal>& condition,
                          const std::vector<Parameter>& quantified) {
         Rule& rule = rules.emplace_back();
-        rule.variable_count = static_cast<uint32_t>(action.parameters.size() + quantified.size());
+        const auto parameter_count = static_cast<uint32_t>(action.parameters.size());
+        rule.variable_count = parameter_count + static_cast<uint32_t>(quantified.size());
         result.append(condition, rule);
-        result.add_type_literals(rule, quantified_types(action.parameters.size(), quantified));
+        result.add_type_literals(rule, quantified, parameter_count);
     };
     for (const Action& action : task.domain->actions) {
         add(action, action.precondition, {});
@@ -51,7 +43,7 @@ Walk::Walk(const Task& task, AtomTable& atoms, const Program& program)
     for (const Action& action : task.domain->actions) {
         const auto parameters = static_cast<uint32_t>(action.parameters.size());
         Schema& schema = schemas_.emplace_back();
-        schema.precondition = Condition{materialization_.bind(*rule++, parameters), {}};
+        schema.precondition.query = materialization_.bind(*rule++, parameters);
         for (const Effect& effect : action.effects)
             schema.effects.push_back({effect.condition.empty() && effect.quantified.empty(),
                                       {materialization_.bind(*rule++, parameters), {}},
@@ -61,19 +53,16 @@ Walk::Walk(const Task& task, AtomTable& atoms, const Program& program)
         for (const CostEffect& cost : action.costs)
             schema.costs.push_back({{materialization_.bind(*rule++, parameters), {}}, &cost});
     }
-    for (uint32_t i = 0; i < task.domain->actions.size(); ++i) {
-        if (const auto relation = materialization_.program().find_action(ActionId(i))) {
-            action_ids_.push_back(ActionId(i));
-            action_relations_.push_back(*relation);
-            action_indexes_.push_back(materialization_.index_of_true_rows(*relation));
-        }
-    }
+    for (uint32_t i = 0; i < task.domain->actions.size(); ++i)
+        if (const auto relation = materialization_.program().find_action(ActionId(i)))
+            derived_schemas_.push_back(
+                {ActionId(i), *relation, materialization_.index_of_true_rows(*relation)});
+    const auto& predicates = task.domain->predicates;
     for (const Literal& literal : task.goal) {
-        const bool basic =
-            literal.kind == LiteralKind::Atom &&
-            index(literal.predicate) < task.domain->predicates.size() &&
-            task.domain->predicates[index(literal.predicate)].kind == PredicateKind::Basic;
-        if (!basic) other_goals_.push_back(literal);
+        const bool is_basic = literal.kind == LiteralKind::Atom &&
+                              index(literal.predicate) < predicates.size() &&
+                              predicates[index(literal.predicate)].kind == PredicateKind::Basic;
+        (is_basic ? basic_goals_ : other_goals_).push_back(literal);
     }
 }
 
@@ -81,7 +70,7 @@ Walk::Walk(const Task& task, AtomTable& atoms, const Program& program)
 void Walk::plan_conditions() {
     if (plan_version_ == materialization_.plan_version()) return;
     plan_version_ = materialization_.plan_version();
-    const auto plan = [&](Condition& condition) {
+    const auto plan = [&](PlannedQuery& condition) {
         condition.plan = materialization_.plan(condition.query);
     };
     for (Schema& schema : schemas_) {
@@ -102,33 +91,25 @@ void Walk::start(std::span<const AtomId> state) {
         AtomTable& atoms = materialization_.atoms();
         const auto lock = atoms.lock();
         for (AtomId atom : state)
-            for (size_t half = 0; half < 2; ++half)
-                fingerprint_[half] ^= hash_of(half, index(atoms.predicate(atom)),
-                                              atoms.values(atom), atoms.arity(atom));
+            add_to_fingerprint(atoms.predicate(atom), atoms.values(atom), atoms.arity(atom));
     }
-    goal_sign_.assign(materialization_.task().domain->predicates.size(), {});
+    wanted_.assign(materialization_.task().domain->predicates.size(), {});
     basic_goals_left_ = 0;
-    std::vector<ObjectId> values;
-    for (const Literal& literal : materialization_.task().goal) {
-        if (literal.kind != LiteralKind::Atom || index(literal.predicate) >= goal_sign_.size() ||
-            materialization_.task().domain->predicates[index(literal.predicate)].kind !=
-                PredicateKind::Basic)
-            continue;
-        values.clear();
-        for (Term term : literal.terms) values.push_back(term.value);
-        const Row row = materialization_.row(literal.predicate, values.data());
-        auto& signs = goal_sign_[index(literal.predicate)];
-        if (row >= signs.size()) signs.resize(row + 1);
-        const int8_t sign = literal.negated ? -1 : 1;
-        if (signs[row] == sign || signs[row] == contradiction) continue;  // said before
-        if (signs[row] == -sign) {  // one of the two is left in every state
-            basic_goals_left_ += !materialization_.holds(literal);
-            signs[row] = contradiction;
-            continue;
-        }
-        signs[row] = sign;
+    for (const Literal& literal : basic_goals_) {
+        const Row row = materialization_.row(literal.predicate, object_row(literal.terms).data());
+        auto& wanted = wanted_[index(literal.predicate)];
+        if (row >= wanted.size()) wanted.resize(row + 1);
+        const uint8_t bit = literal.negated ? 1 : 2;
+        if (wanted[row] & bit) continue;  // the goal occurs twice
+        wanted[row] |= bit;
         basic_goals_left_ += !materialization_.holds(literal);
     }
+}
+
+// Adds an atom to the fingerprint, or removes it.
+void Walk::add_to_fingerprint(PredicateId predicate, const ObjectId* values, size_t arity) {
+    for (size_t half = 0; half < 2; ++half)
+        fingerprint_[half] ^= hash_of(half, index(predicate), values, arity);
 }
 
 size_t Walk::goals_left() const {
@@ -140,20 +121,27 @@ size_t Walk::goals_left() const {
 // --- Actions -----------------------------------------------------------------
 
 bool Walk::is_applicable(ActionId action, const ObjectId* arguments) {
-    // What the policy derives is applicable, and most actions asked about are derived.
+    // Derived actions are applicable, and most of the actions in question are derived.
     if (derives(action, arguments)) return true;
     const Action& schema = materialization_.task().domain->actions[index(action)];
     const Domain& domain = *materialization_.task().domain;
     for (size_t i = 0; i < schema.parameters.size(); ++i) {
-        const auto& types = schema.parameters[i].types;
         const TypeId type = materialization_.task().objects[arguments[i]].type;
-        if (std::none_of(types.begin(), types.end(),
-                         [&](TypeId super) { return domain.is_subtype(type, super); }))
-            return false;
+        if (!domain.is_subtype_of_any(type, schema.parameters[i].types)) return false;
     }
-    const Condition& condition = schemas_[index(action)].precondition;
+    const PlannedQuery& condition = schemas_[index(action)].precondition;
     matches_.clear();
     return materialization_.run(condition.query, condition.plan, arguments, matches_) > 0;
+}
+
+template <class Visitor>
+void Walk::for_each_answer(const PlannedQuery& condition, const ObjectId* arguments,
+                           Visitor visit) {
+    const auto& [query, plan] = condition;
+    matches_.clear();
+    const size_t count = materialization_.run(query, plan, arguments, matches_);
+    const size_t width = query.body.size() + query.variable_count;
+    for (size_t i = 0; i < count; ++i) visit(matches_.data() + i * width + query.body.size());
 }
 
 // An atom that is both deleted and added is added.
@@ -171,22 +159,11 @@ void Walk::append_effects(ActionId action, const ObjectId* arguments,
             {effect.predicate, materialization_.row(effect.predicate, values), effect.value});
     };
     for (const ConditionalEffect& effect : schemas_[index(action)].effects) {
-        if (effect.always) {
-            append(effect, arguments);
-            continue;
-        }
-        const Query& query = effect.condition.query;
-        matches_.clear();
-        const size_t count =
-            materialization_.run(query, effect.condition.plan, arguments, matches_);
-        const size_t width = query.body.size() + query.variable_count;
-        for (size_t i = 0; i < count; ++i)
-            append(effect, matches_.data() + i * width + query.body.size());
+        const auto visit = [&](const ObjectId* binding) { append(effect, binding); };
+        effect.always ? visit(arguments) : for_each_answer(effect.condition, arguments, visit);
     }
     const auto before = [](const StateChange& a, const StateChange& b) {
-        if (a.predicate != b.predicate) return a.predicate < b.predicate;
-        if (a.row != b.row) return a.row < b.row;
-        return a.value > b.value;
+        return std::tuple(a.predicate, a.row, b.value) < std::tuple(b.predicate, b.row, a.value);
     };
     std::sort(changes.begin() + begin, changes.end(), before);
     const auto same_atom = [](const StateChange& a, const StateChange& b) {
@@ -203,48 +180,35 @@ bool Walk::has_conditional_effects(ActionId action) const {
 double Walk::cost_of(const Schema& schema, const ObjectId* arguments) {
     if (!materialization_.task().minimises_cost) return 1;
     double total = 0;
-    for (const auto& [condition, cost] : schema.costs) {
-        matches_.clear();
-        const size_t count =
-            materialization_.run(condition.query, condition.plan, arguments, matches_);
-        const size_t width = condition.query.body.size() + condition.query.variable_count;
-        for (size_t i = 0; i < count; ++i) {
-            if (cost->is_constant) {
-                total += cost->constant;
-                continue;
-            }
-            const uint32_t* binding = matches_.data() + i * width + condition.query.body.size();
-            std::vector<ObjectId> row;
-            for (Term term : cost->terms)
-                row.push_back(term.is_variable ? binding[term.value] : term.value);
-            const auto& values = materialization_.task().function_values[cost->function];
-            const auto value = values.find(function_key(row));
-            if (value == values.end()) {
-                std::string atom = materialization_.task().domain->functions[cost->function].name;
-                for (ObjectId object : row)
-                    atom += " " + materialization_.task().objects[object].name;
-                throw MissingValue("the task gives no value for (" + atom + ")");
-            }
-            total += value->second;
-        }
-    }
+    for (const auto& [condition, cost] : schema.costs)
+        for_each_answer(condition, arguments, [&](const ObjectId* binding) {
+            total += cost->is_constant ? cost->constant : function_value(*cost, binding);
+        });
     return total;
 }
 
-// Makes the changes, or takes them back.
+double Walk::function_value(const CostEffect& cost, const ObjectId* binding) const {
+    const Task& task = materialization_.task();
+    std::vector<ObjectId> row;
+    for (Term term : cost.terms) row.push_back(term.is_variable ? binding[term.value] : term.value);
+    const auto& values = task.function_values[cost.function];
+    const auto value = values.find(function_key(row));
+    if (value != values.end()) return value->second;
+    std::string atom = task.domain->functions[cost.function].name;
+    for (ObjectId object : row) atom += " " + task.objects[object].name;
+    throw MissingValue("the task gives no value for (" + atom + ")");
+}
+
+// Makes the changes, or undoes them.
 void Walk::perform(std::span<const StateChange> changes, bool forward) {
     for (const StateChange change : changes) {
         const bool value = change.value == forward;
         const Relation& relation = materialization_.state(change.predicate);
-        for (size_t half = 0; half < 2; ++half)
-            fingerprint_[half] ^= hash_of(half, index(change.predicate),
-                                          relation.values(change.row), relation.arity());
-        const auto& signs = goal_sign_[index(change.predicate)];
-        if (change.row < signs.size() && std::abs(signs[change.row]) == 1) {
-            if ((signs[change.row] > 0) == value)
-                --basic_goals_left_;
-            else
-                ++basic_goals_left_;
+        add_to_fingerprint(change.predicate, relation.values(change.row), relation.arity());
+        const auto& wanted = wanted_[index(change.predicate)];
+        if (change.row < wanted.size()) {
+            basic_goals_left_ += wanted[change.row] >> !value & 1;
+            basic_goals_left_ -= wanted[change.row] >> value & 1;
         }
         materialization_.change(change.predicate, change.row, value);
     }
@@ -287,7 +251,7 @@ std::span<const StateChange> Walk::changes(size_t step) const {
     return std::span(changes_).subspan(begin, end - begin);
 }
 
-// --- What the policy derives ---------------------------------------------------
+// --- States and derived actions -------------------------------------------------
 
 std::vector<AtomId> Walk::state() const {
     std::vector<AtomId> state;
@@ -305,25 +269,24 @@ std::vector<AtomId> Walk::state() const {
 
 size_t Walk::action_count() const {
     size_t count = 0;
-    for (RelationId relation : action_relations_)
-        count += materialization_.relation(relation).size();
+    for (const DerivedSchema& schema : derived_schemas_)
+        count += materialization_.relation(schema.relation).size();
     return count;
 }
 
 void Walk::append_actions(std::vector<ActionRow>& actions) const {
-    for (size_t i = 0; i < action_relations_.size(); ++i) {
-        const Relation& relation = materialization_.relation(action_relations_[i]);
-        const Index& all = relation.index(action_indexes_[i]);
-        const auto begin = static_cast<std::ptrdiff_t>(actions.size());
-        for (Row row = relation.first(action_indexes_[i], nullptr); row != no_row;
-             row = all.next(row))
-            actions.push_back({action_ids_[i], row});
-        std::sort(actions.begin() + begin, actions.end(), [&](ActionRow a, ActionRow b) {
-            const ObjectId *first = relation.values(a.row), *second = relation.values(b.row);
-            return std::lexicographical_compare(first, first + relation.arity(), second,
-                                                second + relation.arity());
-        });
-    }
+    const auto begin = static_cast<std::ptrdiff_t>(actions.size());
+    visit_actions([&](ActionRow action) { actions.push_back(action); });
+    std::sort(actions.begin() + begin, actions.end(), [&](ActionRow a, ActionRow b) {
+        if (a.action != b.action) return a.action < b.action;
+        const ObjectId *first = arguments(a), *second = arguments(b);
+        const size_t arity = this->arity(a.action);
+        return std::lexicographical_compare(first, first + arity, second, second + arity);
+    });
+}
+
+size_t Walk::arity(ActionId action) const {
+    return materialization_.task().domain->actions[index(action)].parameters.size();
 }
 
 const ObjectId* Walk::arguments(ActionRow action) const {
@@ -333,9 +296,7 @@ const ObjectId* Walk::arguments(ActionRow action) const {
 
 GroundAction Walk::ground(ActionRow action) const {
     const ObjectId* values = arguments(action);
-    const size_t arity =
-        materialization_.task().domain->actions[index(action.action)].parameters.size();
-    return {action.action, {values, values + arity}};
+    return {action.action, {values, values + arity(action.action)}};
 }
 
 bool Walk::derives(ActionId action, const ObjectId* arguments) const {
@@ -352,35 +313,17 @@ std::vector<GroundAction> Walk::actions() const {
 }
 
 bool Walk::sample(uint64_t key, GroundAction& chosen) const {
-    uint64_t least = UINT64_MAX;
-    const ObjectId* best = nullptr;
-    size_t best_schema = 0;
-    bool found = false;
-    for (size_t i = 0; i < action_relations_.size(); ++i) {
-        const Relation& relation = materialization_.relation(action_relations_[i]);
-        const Index& all = relation.index(action_indexes_[i]);
-        for (Row row = relation.first(action_indexes_[i], nullptr); row != no_row;
-             row = all.next(row)) {
-            const ObjectId* values = relation.values(row);
-            const uint64_t hash = hash_of(key, index(action_ids_[i]), values, relation.arity());
-            if (found && hash >= least) continue;
-            found = true;
-            least = hash;
-            best = values;
-            best_schema = i;
-        }
-    }
-    if (!found) return false;
-    chosen.action = action_ids_[best_schema];
-    chosen.arguments.assign(
-        best, best + materialization_.relation(action_relations_[best_schema]).arity());
-    return true;
+    std::optional<std::pair<uint64_t, ActionRow>> least;
+    visit_actions([&](ActionRow action) {
+        const uint64_t value = hash(action, key);
+        if (!least || value < least->first) least = {value, action};
+    });
+    if (least) chosen = ground(least->second);
+    return least.has_value();
 }
 
 uint64_t Walk::hash(ActionRow action, uint64_t key) const {
-    const size_t arity =
-        materialization_.task().domain->actions[index(action.action)].parameters.size();
-    return hash_of(key, index(action.action), arguments(action), arity);
+    return hash_of(key, index(action.action), arguments(action), arity(action.action));
 }
 
 double Walk::gumbel(ActionRow action, uint64_t key) const {

@@ -1,5 +1,5 @@
-// A walk through the states of a task under a policy: apply an action, go back,
-// ask what the policy derives. The model is maintained, not recomputed.
+// A walk through the states of a task under a policy: it applies and undoes actions and keeps the
+// derived actions up to date by incremental maintenance.
 #pragma once
 
 #include <array>
@@ -24,13 +24,14 @@ struct GroundAction {
 // An atom of the state and the truth value it gets.
 struct StateChange {
     PredicateId predicate;
-    Row row;  // in the model's relation
+    Row row;  // of the predicate's relation
     bool value;
 };
 
+// A derived action.
 struct ActionRow {
     ActionId action;
-    Row row;  // in the model's relation for the action
+    Row row;  // of the action's relation
     bool operator==(const ActionRow&) const = default;
 };
 
@@ -47,71 +48,77 @@ class Walk {
     void append_effects(ActionId action, const ObjectId* arguments,
                         std::vector<StateChange>& changes);
     bool has_conditional_effects(ActionId action) const;
-    // Goes to the state that differs by these changes; from there on, steps are counted anew.
+    // Goes to the state that differs by these changes, and forgets the steps so far.
     void jump(const std::vector<StateChange>& changes);
-    // What a step has changed: only atoms that had another value before.
+    // The changes of a step: only atoms that had another value before.
     std::span<const StateChange> changes(size_t step) const;
 
     size_t steps() const { return journal_.size(); }
     double cost() const { return cost_; }
     size_t goals_left() const;
     std::vector<AtomId> state() const;  // sorted
-    // Of the set of true state atoms; equal states have equal fingerprints.
+    // A hash of the state; equal states have equal fingerprints.
     std::array<uint64_t, 2> fingerprint() const { return fingerprint_; }
 
     size_t action_count() const;
     // The derived actions, ordered by schema, then by arguments.
     std::vector<GroundAction> actions() const;
-    // The same as rows of the actions' relations, for those who ask often.
+    // The same as rows of the actions' relations, without copies of the arguments.
     void append_actions(std::vector<ActionRow>& actions) const;
-    // Calls visit(action) for each of them, in an order that depends on the way here.
+    // Calls visit(action) for each of them, in an order that depends on the steps so far.
     template <class Visitor>
     void visit_actions(Visitor visit) const {
-        for (size_t i = 0; i < action_relations_.size(); ++i) {
-            const Relation& relation = materialization_.relation(action_relations_[i]);
-            const Index& all = relation.index(action_indexes_[i]);
-            for (Row row = relation.first(action_indexes_[i], nullptr); row != no_row;
+        for (const DerivedSchema& schema : derived_schemas_) {
+            const Relation& relation = materialization_.relation(schema.relation);
+            const Index& all = relation.index(schema.all_rows);
+            for (Row row = relation.first(schema.all_rows, nullptr); row != no_row;
                  row = all.next(row))
-                visit(ActionRow{action_ids_[i], row});
+                visit(ActionRow{schema.action, row});
         }
     }
     const ObjectId* arguments(ActionRow action) const;
     GroundAction ground(ActionRow action) const;
     bool derives(ActionId action, const ObjectId* arguments) const;
-    // A uniformly random derived action: the one whose hash with the key is least. So
-    // it does not depend on the order in which actions were derived.
+    // Samples a derived action uniformly: the one whose hash with the key is least, so the choice
+    // does not depend on the order in which actions were derived. Returns false if there is none.
     bool sample(uint64_t key, GroundAction& chosen) const;
-    // Depends on what the action is, not on the number of its row.
+    // A hash of the schema, the arguments and the key; it does not depend on the row.
     uint64_t hash(ActionRow action, uint64_t key) const;
-    // A number drawn from the standard Gumbel distribution, by the action and the key. The
-    // action for which score + number is highest is drawn by the softmax of the scores.
+    // A sample of the standard Gumbel distribution, a function of the action and the key. The
+    // action with the highest sum of score and sample is a sample of the softmax of the scores (the
+    // Gumbel-max trick, Maddison, Tarlow and Minka 2014).
     double gumbel(ActionRow action, uint64_t key) const;
-    // By the names of the actions and then of their objects.
+    // Orders actions by the names of their schemas, then of their objects.
     bool is_named_before(ActionRow one, ActionRow other) const;
 
     Materialization& materialization() { return materialization_; }
     const Materialization& materialization() const { return materialization_; }
 
   private:
-    struct Condition {
+    struct PlannedQuery {
         Query query;
         JoinPlan plan;
     };
     struct ConditionalEffect {
-        bool always;          // no condition, no quantifier
-        Condition condition;  // variables: the action's parameters, then the quantified ones
+        bool always;             // no condition, no quantifier
+        PlannedQuery condition;  // variables: the action's parameters, then the quantified ones
         bool value;
         PredicateId predicate;
         std::vector<Term> terms;
     };
     struct ConditionalCost {
-        Condition condition;
+        PlannedQuery condition;
         const CostEffect* cost;
     };
     struct Schema {
-        Condition precondition;
+        PlannedQuery precondition;
         std::vector<ConditionalEffect> effects;
         std::vector<ConditionalCost> costs;
+    };
+    struct DerivedSchema {
+        ActionId action;
+        RelationId relation;
+        uint32_t all_rows;  // number of the index on no column: all true rows
     };
     struct Step {
         size_t begin;  // of its changes
@@ -120,23 +127,29 @@ class Walk {
 
     static Program extended(const Program& program, const Task& task, std::vector<Rule>& rules);
     void plan_conditions();
+    // Calls visit(binding), the values of all variables, for each answer of a condition.
+    template <class Visitor>
+    void for_each_answer(const PlannedQuery& condition, const ObjectId* arguments, Visitor visit);
+    void add_to_fingerprint(PredicateId predicate, const ObjectId* values, size_t arity);
     double cost_of(const Schema& schema, const ObjectId* arguments);
+    double function_value(const CostEffect& cost, const ObjectId* binding) const;
+    size_t arity(ActionId action) const;
     void perform(std::span<const StateChange> changes, bool forward);
 
     std::vector<Rule> conditions_;  // of all actions, in the order of compilation
     Materialization materialization_;
     std::vector<Schema> schemas_;
-    std::vector<RelationId> action_relations_;  // of the schemas the policy has rules for
-    std::vector<ActionId> action_ids_;
-    std::vector<uint32_t> action_indexes_;        // on no column: all true rows
-    std::vector<std::vector<int8_t>> goal_sign_;  // per basic predicate and row: 1, -1 or 0
-    std::vector<Literal> other_goals_;            // derived predicates, equalities
+    std::vector<DerivedSchema> derived_schemas_;  // those that the policy has rules for
+    std::vector<Literal> basic_goals_;
+    std::vector<Literal> other_goals_;  // derived predicates, equalities
+    // Per predicate and row: bit v is set if a basic goal wants the atom to have the value v.
+    std::vector<std::vector<uint8_t>> wanted_;
     size_t basic_goals_left_ = 0;
     std::array<uint64_t, 2> fingerprint_{};
     double cost_ = 0;
     std::vector<Step> journal_;
     std::vector<StateChange> changes_;    // of all steps, one after another
-    uint64_t plan_version_ = UINT64_MAX;  // of the model, when conditions were planned
+    uint64_t plan_version_ = UINT64_MAX;  // of the materialization, when conditions were planned
     std::vector<uint32_t> matches_;
 };
 

@@ -1,0 +1,59 @@
+// Hash consing: equal values get equal numbers, 0, 1, 2, ... in the order in which they were first
+// seen. A table with open addressing keeps numbers and hashes; its owner keeps the values.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace planlog {
+
+class InternTable {
+  public:
+    static constexpr uint32_t none = UINT32_MAX;
+
+    uint32_t size() const { return static_cast<uint32_t>(hashes_.size()); }
+    uint64_t hash(uint32_t number) const { return hashes_[number]; }
+
+    // Returns the number of the value for which `is_same(number)` holds, or none.
+    template <class IsSame>
+    uint32_t find(uint64_t hash, IsSame is_same) const {
+        return slots_.empty() ? none : slots_[slot_of(hash, is_same)];
+    }
+    // The same, but a new value is added with the next number.
+    template <class IsSame>
+    uint32_t find_or_add(uint64_t hash, IsSame is_same) {
+        if (hashes_.size() * 2 >= slots_.size()) grow();
+        uint32_t& number = slots_[slot_of(hash, is_same)];
+        if (number == none) {
+            number = size();
+            hashes_.push_back(hash);
+        }
+        return number;
+    }
+    void clear() {
+        hashes_.clear();
+        std::fill(slots_.begin(), slots_.end(), none);
+    }
+
+  private:
+    // The slot of the value, or the free slot where it belongs.
+    template <class IsSame>
+    size_t slot_of(uint64_t hash, IsSame is_same) const {
+        const size_t last = slots_.size() - 1;
+        size_t slot = hash & last;
+        while (slots_[slot] != none && !(hashes_[slots_[slot]] == hash && is_same(slots_[slot])))
+            slot = (slot + 1) & last;
+        return slot;
+    }
+    void grow() {
+        slots_.assign(std::max<size_t>(64, slots_.size() * 2), none);
+        for (uint32_t i = 0; i < size(); ++i)
+            slots_[slot_of(hashes_[i], [](uint32_t) { return false; })] = i;
+    }
+
+    std::vector<uint64_t> hashes_;
+    std::vector<uint32_t> slots_;
+};
+
+}  // namespace planlog
