@@ -27,9 +27,8 @@ from rich.table import Table
 
 from inputs import best, generated, setting
 from learning import learned_policy, untrained_policy
-from planlog import _core
 from planlog.network.settings import NetworkSettings, TemplateSettings
-from planlog.pddl.task import Action, State, Task
+from planlog.pddl.task import State, Task
 from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
 from speed import verdict
@@ -56,47 +55,36 @@ class Rate:
         return self.one_thread >= self.required and self.two_threads >= TWO_THREADS
 
 
-@dataclass(frozen=True)
-class Start:
-    """A state of a task, and some plan from there."""
-
-    state: State
-    plan: tuple[Action, ...]
-
-
-def starts(rules: Policy, task: Task, number: int) -> list[Start]:
-    """States that the rules come to on random ways."""
+def starts(rules: Policy, task: Task, number: int) -> list[State]:
+    """States that random executions of the rules reach."""
     found = []
     for seed in range(number):
         actions = execute(rules, task, rng=np.random.default_rng(seed)).actions
         walk = rules.start(task)
-        passed = len(actions) // 4
-        for action in actions[:passed]:
+        for action in actions[: len(actions) // 4]:
             walk.apply(action)
-        found.append(Start(walk.state, actions[passed:]))
+        found.append(walk.state)
     return found
 
 
 class Rollouts:
     """One round of them, for a policy that meets the task for the first time."""
 
-    def __init__(self, policy: Policy, task: Task, begin: list[Start]) -> None:
+    def __init__(self, policy: Policy, task: Task, begin: list[State]) -> None:
         self.policy = policy
         self.task = task
-        self.begin = [(start.state.ids, task.encode(start.plan)) for start in begin]
+        self.begin = [state.ids for state in begin]
         self.steps = 0
 
     def __call__(self) -> float:
         """Seconds of processor time in which steps were taken."""
-        program, network = self.policy.chooser
-        search = _core.PlanLocalSearch(self.task.core, program, network, 0)
-        seconds = 0.0
-        for key, (state, plan) in enumerate(self.begin):
-            search.start(state, plan)
+        walk = self.policy.start(self.task).core
+        seconds, self.steps = 0.0, 0
+        for key, state in enumerate(self.begin):
+            walk.start(state)
             start = time.thread_time()
-            search.follow_policy(key, MOST_STEPS)
+            self.steps += walk.follow_policy(key, MOST_STEPS)
             seconds += time.thread_time() - start
-        self.steps = search.expansions
         return seconds
 
     def by_the_clock(self, threads: int, rounds: int) -> float:

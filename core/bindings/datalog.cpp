@@ -72,29 +72,31 @@ void bind_rules(nb::module_& m) {
                      throw nb::value_error("no predicate of the domain has this source");
                  if (predicate >= p.program.domain().predicates.size())
                      throw nb::value_error("no such predicate");
-                 return index(p.program.status(PredicateId(predicate), source));
+                 return index(p.changeable().status(PredicateId(predicate), source));
              })
         .def("type",
              [](SharedProgram& p, const std::vector<uint32_t>& types) {
                  std::vector<TypeId> ids;
                  for (uint32_t type : types) ids.push_back(TypeId(type));
-                 return index(p.program.type(std::move(ids)));
+                 return index(p.changeable().type(std::move(ids)));
              })
         .def("derived",
              [](SharedProgram& p, std::string name, uint32_t arity) {
-                 return index(p.program.derived(std::move(name), arity));
+                 return index(p.changeable().derived(std::move(name), arity));
              })
-        .def("action", [](SharedProgram& p,
-                          uint32_t action) { return index(p.program.action(ActionId(action))); })
-        .def("constant",
-             [](SharedProgram& p, const std::string& name) { return p.program.constant(name); })
+        .def("action",
+             [](SharedProgram& p, uint32_t action) {
+                 return index(p.changeable().action(ActionId(action)));
+             })
+        .def("constant", [](SharedProgram& p,
+                            const std::string& name) { return p.changeable().constant(name); })
         .def("add_rule",
              [](SharedProgram& p, uint32_t head, const Terms& head_terms,
                 const std::vector<LiteralTuple>& body,
                 const std::vector<ComparisonTuple>& comparisons, uint32_t variable_count) {
                  Rule rule = as_rule(head_terms, body, comparisons, variable_count);
                  rule.head = RelationId(head);
-                 return p.program.add_rule(std::move(rule));
+                 return p.changeable().add_rule(std::move(rule));
              })
         .def_prop_ro("relations", &relations_of)
         .def_prop_ro("rule_count", [](const SharedProgram& p) { return p.program.rules().size(); })

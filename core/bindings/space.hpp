@@ -24,12 +24,12 @@ class SharedSpace : public Guarded {
         return !is_done_;
     }
     size_t size() const {
-        check_condition();
+        check_available();
         return space_->states().size();
     }
     // Arrays of a space that still grows would not stay where they are.
     const StateSpace& finished() const {
-        check_condition();
+        check_available();
         if (!is_done_) throw nb::value_error("the state space is not finished");
         return *space_;
     }

@@ -65,13 +65,8 @@ class SharedWalk : public Guarded {
     }
     // From here on, actions have scores: the values of their atoms.
     void attach(std::shared_ptr<SharedNetwork> network) {
-        if (network->program != program_) throw nb::value_error("a network of another program");
-        for (uint32_t a = 0; a < task_->task.domain->actions.size(); ++a) {
-            const auto relation = program_->program.find_action(ActionId(a));
-            if (relation && (!network->network.derives(*relation) ||
-                             network->network.dimensions[index(*relation)] != 1))
-                throw nb::value_error("actions need scores: values of dimension 1");
-        }
+        check_available();
+        network->check_scores(*program_);
         network_ = std::move(network);
         scored_walk_->attach(network_->network);
     }
@@ -106,6 +101,18 @@ class SharedWalk : public Guarded {
         if (!chosen) return std::nullopt;
         return as_python(walk().ground(*chosen));
     }
+    // Applies the best action until a goal, a dead end or the limit. Returns the number of steps.
+    size_t follow_policy(uint64_t key, size_t max_steps) {
+        size_t steps = 0;
+        guarded([&] {
+            for (; steps < max_steps && walk().goals_left() > 0; ++steps) {
+                const auto action = scored_walk_->best(key);
+                if (!action) break;
+                walk().apply(action->action, walk().arguments(*action));
+            }
+        });
+        return steps;
+    }
     // The values of a relation's atoms: objects, values.
     nb::tuple values(uint32_t id) {
         check_network();
@@ -113,7 +120,7 @@ class SharedWalk : public Guarded {
         if (id >= network.dimensions.size()) throw nb::value_error("no such relation");
         const RelationId relation{id};
         const Relation& of = walk().materialization().relation(relation);
-        const bool is_input = !network.derives(relation);
+        const bool is_input = !network.structure.is_derived(relation);
         const uint32_t dimension = network.dimensions[id];
         std::vector<uint32_t> objects;
         std::vector<float> values;
@@ -195,19 +202,19 @@ class SharedWalk : public Guarded {
     }
 
     const Walk& usable() const {
-        check_condition();
+        check_available();
         return walk();
     }
 
   private:
     void rebuild() {
-        scored_walk_ = std::make_unique<ScoredWalk>(task_->task, task_->atoms, program_->program,
+        scored_walk_ = std::make_unique<ScoredWalk>(task_->task, task_->atoms, program_->frozen(),
                                                     network_ ? &network_->network : nullptr);
         install_watch();
-        condition_ = Condition::Ready;
+        repair();
     }
     void rebuild_if_broken() {
-        if (condition_ == Condition::Broken) rebuild();
+        if (availability_ == Availability::Broken) rebuild();
     }
     void install_watch() {
         walk().materialization().poll() = [this] { watch_(); };
@@ -232,10 +239,20 @@ class SharedWalk : public Guarded {
 }  // namespace
 
 void bind_walks(nb::module_& m) {
+    nb::enum_<Activation>(m, "Activation")
+        .value("IDENTITY", Activation::Identity)
+        .value("TANH", Activation::Tanh)
+        .value("SIGMOID", Activation::Sigmoid)
+        .value("RELU", Activation::Relu)
+        .value("LEAKY_RELU", Activation::LeakyRelu);
+    nb::enum_<Aggregation>(m, "Aggregation")
+        .value("MAX", Aggregation::Max)
+        .value("MEAN", Aggregation::Mean)
+        .value("SUM", Aggregation::Sum);
     nb::class_<SharedNetwork>(m, "Network")
         .def(nb::init<std::shared_ptr<SharedProgram>, std::vector<uint32_t>,
-                      std::vector<std::tuple<uint32_t, MatrixArray, std::vector<MatrixArray>>>, int,
-                      std::vector<int>, int>(),
+                      std::vector<RuleWeightArrays>, Activation, std::vector<Activation>,
+                      Aggregation>(),
              "program"_a, "dimensions"_a, "rules"_a, "message_activation"_a, "atom_activations"_a,
              "aggregation"_a);
     nb::exception<MissingValue>(m, "MissingValue", PyExc_LookupError);
@@ -250,6 +267,7 @@ void bind_walks(nb::module_& m) {
         .def("attach", &SharedWalk::attach, "network"_a)
         .def("scores", &SharedWalk::scores)
         .def("best", &SharedWalk::best, "temperature"_a.none(), "key"_a)
+        .def("follow_policy", &SharedWalk::follow_policy, "key"_a, "max_steps"_a)
         .def("values", &SharedWalk::values, "relation"_a)
         .def_prop_ro("computed", &SharedWalk::computed)
         .def("rules_of", &SharedWalk::rules_of, "action"_a, "arguments"_a)

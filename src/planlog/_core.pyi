@@ -99,15 +99,27 @@ class Program:
 
 class MissingValue(LookupError): ...
 
+class Activation(enum.Enum):
+    IDENTITY = 0
+    TANH = 1
+    SIGMOID = 2
+    RELU = 3
+    LEAKY_RELU = 4
+
+class Aggregation(enum.Enum):
+    MAX = 0
+    MEAN = 1
+    SUM = 2
+
 class Network:
     def __init__(
         self,
         program: Program,
         dimensions: Sequence[int],
         rules: Sequence[tuple[int, _Floats, Sequence[_Floats]]],
-        message_activation: int,
-        atom_activations: Sequence[int],
-        aggregation: int,
+        message_activation: Activation,
+        atom_activations: Sequence[Activation],
+        aggregation: Aggregation,
     ) -> None: ...
 
 class Walk:
@@ -120,6 +132,7 @@ class Walk:
     def attach(self, network: Network) -> None: ...
     def scores(self) -> list[tuple[tuple[int, tuple[int, ...]], float]]: ...
     def best(self, temperature: float | None, key: int) -> tuple[int, tuple[int, ...]] | None: ...
+    def follow_policy(self, key: int, max_steps: int) -> int: ...
     def values(self, relation: int) -> tuple[_Ids, _Floats]: ...
     @property
     def computed(self) -> int: ...
@@ -190,14 +203,21 @@ def reverse(offsets: _Ids, targets: _Ids, size: int) -> tuple[_Ids, _Ids, _Ids]:
 def distances(offsets: _Ids, targets: _Ids, size: int, sources: _Ids) -> npt.NDArray[np.int32]: ...
 def components(offsets: _Ids, targets: _Ids, size: int) -> _Ids: ...
 
-_Part = tuple[int, _Ids, _Ids, _Ids, _Ids]  # rule, children, nodes, offsets, messages
+_RuleMessages = tuple[int, _Ids, _Ids, _Ids, _Ids]  # rule, children, nodes, offsets, messages
+
+class Sharing(enum.Enum):
+    """Criterion by which atoms are the same node."""
+
+    NONE = 0
+    SETS = 1
+    MULTISETS = 2
 
 class Circuit:
-    def __init__(self, program: Program, rules: Sequence[int], sharing: int) -> None: ...
+    def __init__(self, program: Program, rules: Sequence[int], sharing: Sharing) -> None: ...
     def finish(
         self, outputs: Sequence[int]
     ) -> tuple[
-        list[tuple[int, int, int, list[_Part]]], list[_Ids], tuple[int, int, int, int, int]
+        list[tuple[int, int, int, list[_RuleMessages]]], list[_Ids], tuple[int, int, int, int, int]
     ]: ...
 
 class CircuitFeed:
@@ -210,23 +230,6 @@ class CircuitFeed:
 
 _Plan = Sequence[tuple[int, Sequence[int]]]
 
-class PlanLocalSearch:
-    def __init__(
-        self, task: Task, program: Program, network: Network | None, seed: int
-    ) -> None: ...
-    def start(self, state: _Ids, plan: _Plan) -> None: ...
-    def improve(self, expansions: int) -> bool: ...
-    def action_costs(self, step: int) -> list[tuple[tuple[int, tuple[int, ...]], float]]: ...
-    def follow_policy(self, key: int, most: int) -> int: ...
-    def plan(self) -> list[tuple[int, tuple[int, ...]]]: ...
-    def state(self, step: int) -> _Ids: ...
-    @property
-    def length(self) -> int: ...
-    @property
-    def cost(self) -> float: ...
-    @property
-    def expansions(self) -> int: ...
-
 def eliminate_actions(task: Task, state: _Ids, plan: _Plan) -> tuple[list[int], float] | None: ...
 
 class ParallelSearch:
@@ -236,11 +239,14 @@ class ParallelSearch:
         program: Program,
         network: Network | None,
         seed: int,
-        size: int,
+        threads: int,
+        eliminate: bool,
     ) -> None: ...
     def start(self, state: _Ids, plan: _Plan) -> None: ...
     def improve(self, expansions: int, seconds: float | None) -> bool: ...
+    def action_costs(self, step: int) -> list[tuple[tuple[int, tuple[int, ...]], float]]: ...
     def plan(self) -> list[tuple[int, tuple[int, ...]]]: ...
+    def state(self, step: int) -> _Ids: ...
     @property
     def cost(self) -> float: ...
     @property

@@ -9,22 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from planlog import _core
-from planlog.network.settings import Activation, Aggregation, NetworkSettings, TemplateSettings
+from planlog.network.settings import NetworkSettings, TemplateSettings
 from planlog.network.structure import Structure
 from planlog.network.template import Template, build_template
 from planlog.policy.policy import Policy
 
 Weights = Mapping[str, npt.NDArray[np.float32]]
-
-# In the core's order.
-_ACTIVATIONS = (
-    Activation.IDENTITY,
-    Activation.TANH,
-    Activation.SIGMOID,
-    Activation.RELU,
-    Activation.LEAKY_RELU,
-)
-_AGGREGATIONS = (Aggregation.MAX, Aggregation.MEAN, Aggregation.SUM)
 
 
 class NetworkScorer:
@@ -146,8 +136,7 @@ def _network(template: Template, settings: NetworkSettings, weights: Weights) ->
     relations = range(len(structure.relations))
     dimensions = [settings.width if r in structure.derived - scores else 1 for r in relations]
     activations = [
-        _ACTIVATIONS.index(settings.score_activation if r in scores else settings.atom_activation)
-        for r in relations
+        settings.score_activation if r in scores else settings.atom_activation for r in relations
     ]
     rules = [
         (rule.number, matrix(f"r{i}.H"), [matrix(f"r{i}.B{j}") for j in range(len(rule.body))])
@@ -157,7 +146,7 @@ def _network(template: Template, settings: NetworkSettings, weights: Weights) ->
         template.policy.core,
         dimensions,
         rules,
-        _ACTIVATIONS.index(settings.message_activation),
-        activations,
-        _AGGREGATIONS.index(settings.aggregation),
+        _core.Activation[settings.message_activation.name],
+        [_core.Activation[activation.name] for activation in activations],
+        _core.Aggregation[settings.aggregation.name],
     )

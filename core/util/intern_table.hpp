@@ -1,5 +1,5 @@
-// Things that are numbered 0, 1, 2, ... and found again by a hash of each: a table with open
-// addressing. What they are is known to its owner only.
+// Hash consing: equal values get equal numbers, 0, 1, 2, ... in the order in which they were first
+// seen. A table with open addressing keeps numbers and hashes; its owner keeps the values.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 
 namespace planlog {
 
-class Numbering {
+class InternTable {
   public:
     uint32_t size() const { return static_cast<uint32_t>(hashes_.size()); }
 
-    // The number of a thing, where `is_same(n)` tells whether it is the one with the number n;
-    // the next number if there is none yet.
+    // Returns the number of the value for which `is_same(number)` holds, or the next number if
+    // there is none.
     template <class IsSame>
     uint32_t find_or_add(uint64_t hash, IsSame is_same) {
         if (hashes_.size() * 2 >= slots_.size()) grow();
