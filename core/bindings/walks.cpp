@@ -39,7 +39,7 @@ class SharedWalk : public Guarded {
         rebuild_if_broken();
         guarded([&] { walk().start({state.data(), state.size()}); });
     }
-    // Whether it was applicable; if not, nothing changes.
+    // Returns whether the action is applicable; if not, nothing changes.
     bool apply(uint32_t action, const std::vector<uint32_t>& arguments) {
         check(action, arguments);
         bool applied = false;
@@ -63,7 +63,7 @@ class SharedWalk : public Guarded {
         if (!usable().sample(key, action)) return std::nullopt;
         return as_python(action);
     }
-    // From here on, actions have scores: the values of their atoms.
+    // Gives scores to actions from here on: the values of their atoms.
     void attach(std::shared_ptr<SharedNetwork> network) {
         check_available();
         network->check_scores(*program_);
@@ -87,8 +87,8 @@ class SharedWalk : public Guarded {
             result.append(nb::make_tuple(as_python(action), score));
         return result;
     }
-    // The action with the highest score or, with a temperature, one drawn with probabilities
-    // in proportion to e^(score / temperature); of equal ones the first by name.
+    // Returns the first by name of the actions with the highest score. With a temperature, samples
+    // an action with probability proportional to e^(score / temperature).
     std::optional<nb::tuple> best(std::optional<double> temperature, uint64_t key) {
         if (temperature && !(*temperature > 0))
             throw nb::value_error("the temperature must be positive");
@@ -167,8 +167,7 @@ class SharedWalk : public Guarded {
     }
     nb::int_ fingerprint() const {
         const auto [low, high] = usable().fingerprint();
-        return nb::int_(nb::int_(high) * nb::int_(uint64_t{1} << 32) * nb::int_(uint64_t{1} << 32) +
-                        nb::int_(low));
+        return nb::int_((nb::int_(high) << nb::int_(64)) | nb::int_(low));
     }
     nb::tuple snapshot() const {
         Batch batch(usable().materialization());
@@ -176,7 +175,7 @@ class SharedWalk : public Guarded {
         return as_arrays(std::move(batch));
     }
     void set_deadline(std::optional<double> seconds) { watch_.set_deadline(seconds); }
-    // The models of many states, each from scratch; the walk is at the last one then.
+    // Evaluates many states from scratch. The walk is at the last one then.
     nb::tuple derive(IdArray states, IdArray offsets) {
         check_atoms(*task_, states);
         for (size_t i = 0; i + 1 < offsets.size(); ++i)

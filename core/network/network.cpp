@@ -248,13 +248,6 @@ const float* NetworkInference::value(const Materialization& materialization, Rel
 
 // --- Nodes -------------------------------------------------------------------
 
-uint32_t NetworkInference::Nodes::find_or_add(const Fingerprint& fingerprint) {
-    const uint32_t found = by_fingerprint.find_or_add(
-        fingerprint[0], [&](uint32_t i) { return fingerprints[i] == fingerprint; });
-    if (found == fingerprints.size()) fingerprints.push_back(fingerprint);
-    return found;
-}
-
 uint32_t NetworkInference::Nodes::find_or_add(const std::vector<float>& value) {
     const uint32_t found = by_value.find_or_add(hash_of(value), [&](uint32_t i) {
         return std::memcmp(&values[size_t{i} * dimension], value.data(),
@@ -308,8 +301,10 @@ void NetworkInference::find_node(const Materialization& materialization, Relatio
         for (size_t half = 0; half < 2; ++half) fingerprint[half] += scramble(message[half]);
     });
     Nodes& nodes = nodes_[index(relation)];
-    const uint32_t number = nodes.find_or_add(fingerprint);
-    if (number == nodes.of_fingerprint.size()) {
+    const uint32_t number = nodes.by_fingerprint.find_or_add(
+        fingerprint[0], [&](uint32_t i) { return nodes.fingerprints[i] == fingerprint; });
+    if (number == nodes.fingerprints.size()) {
+        nodes.fingerprints.push_back(fingerprint);
         compute(nodes.dimension, network_->atom_activations[index(relation)], each);
         nodes.of_fingerprint.push_back(nodes.find_or_add(total_));
         ++fingerprint_count_;
@@ -333,7 +328,8 @@ void NetworkInference::compute(size_t size, Activation activation, Derivations e
     each([&](uint32_t rule, const Row* body) {
         if (rule != last) {
             if (last != none) end_rule();
-            begin_rule(network_->structure.rule_of[rule]);
+            rule_ = network_->structure.rule_of[rule];
+            message_count_ = 0;
             last = rule;
         }
         add_message(body);
@@ -356,12 +352,6 @@ const float* NetworkInference::product(Child& child, uint32_t node) {
         child.matrix->add_product(nodes.values.data() + size_t{node} * nodes.dimension, product);
     }
     return product;
-}
-
-void NetworkInference::begin_rule(uint32_t rule) {
-    rule_ = rule;
-    message_count_ = 0;
-    messages_.assign(rules_[rule].constant.size(), 0);
 }
 
 void NetworkInference::add_message(const Row* body) {

@@ -89,7 +89,6 @@ class NetworkInference {
         std::vector<uint8_t> is_dirty;  // per row
 
         size_t count() const { return values.size() / dimension; }
-        uint32_t find_or_add(const Fingerprint& fingerprint);
         uint32_t find_or_add(const std::vector<float>& value);
     };
     struct Child {  // a positive literal over a derived relation
@@ -117,7 +116,6 @@ class NetworkInference {
     template <class Derivations>
     void compute(size_t size, Activation activation, Derivations each);
     const float* product(Child& child, uint32_t node);
-    void begin_rule(uint32_t rule);
     void add_message(const Row* body);
     void end_rule();
     void forget();
