@@ -1,6 +1,5 @@
 // Walks through the states of a task, with scores if a network is attached.
 #include <algorithm>
-#include <tuple>
 
 #include "bindings/bindings.hpp"
 #include "bindings/network.hpp"
@@ -77,10 +76,7 @@ class SharedWalk : public Guarded {
         guarded([&] {
             for (const auto& [action, score] : scored_walk_->scored())
                 actions.emplace_back(walk().ground(action), score);
-            std::sort(actions.begin(), actions.end(), [](const auto& one, const auto& other) {
-                return std::tie(one.first.action, one.first.arguments) <
-                       std::tie(other.first.action, other.first.arguments);
-            });
+            std::ranges::sort(actions);
         });
         nb::list result;
         for (const auto& [action, score] : actions)
