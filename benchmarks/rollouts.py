@@ -25,7 +25,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from inputs import best, generated, setting
+from inputs import best, generated
 from learning import learned_policy, untrained_policy
 from planlog.network.settings import NetworkSettings, TemplateSettings
 from planlog.pddl.task import State, Task
@@ -104,13 +104,14 @@ class Rollouts:
 def measure(blocks: int, number: int, repetitions: int, seconds_a_run: float) -> Iterator[Rate]:
     """The rules alone, the shipped model, and a larger network."""
     name = "blocksworld"
-    domain, rules = setting(name)
+    domain, learned = learned_policy(name)
+    rules = learned.rules
     task = domain.parse_task(generated(name, {"blocks": blocks}, seed=1))
     begin = starts(rules, task, number)
     larger = untrained_policy(rules, TemplateSettings(layers=2), NetworkSettings(width=32))
     for title, policy, required in (
         ("rules alone", rules, None),
-        ("shipped model", learned_policy(name)[1], STEPS_A_SECOND),
+        ("shipped model", learned, STEPS_A_SECOND),
         ("2 layers, width 32", larger, STEPS_A_SECOND),
     ):
         rollouts = Rollouts(policy, task, begin)
