@@ -21,11 +21,10 @@ from functools import partial
 
 import numpy as np
 
-from inputs import best, generated, setting
+from inputs import best, generated
 from learning import learned_policy, untrained_policy
-from planlog import _core
 from planlog.network.settings import NetworkSettings, TemplateSettings
-from planlog.pddl.task import Action, State, Task
+from planlog.pddl.task import State, Task
 from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
 from results import report, verdict
@@ -63,47 +62,36 @@ class Rate:
         return self.policy, steps, rate, required[0], speedup, required[1], verdict(self.met)
 
 
-@dataclass(frozen=True)
-class Start:
-    """A state of a task, and some plan from there."""
-
-    state: State
-    plan: tuple[Action, ...]
-
-
-def starts(rules: Policy, task: Task, number: int) -> list[Start]:
+def starts(rules: Policy, task: Task, number: int) -> list[State]:
     """Return states that random executions of the rules reach."""
     found = []
     for seed in range(number):
         actions = execute(rules, task, rng=np.random.default_rng(seed)).actions
         walk = rules.start(task)
-        passed = len(actions) // 4
-        for action in actions[:passed]:
+        for action in actions[: len(actions) // 4]:
             walk.apply(action)
-        found.append(Start(walk.state, actions[passed:]))
+        found.append(walk.state)
     return found
 
 
 class Rollouts:
     """A round of rollouts of a policy, with a search that has seen nothing of the task yet."""
 
-    def __init__(self, policy: Policy, task: Task, begin: list[Start]) -> None:
+    def __init__(self, policy: Policy, task: Task, begin: list[State]) -> None:
         self.policy = policy
         self.task = task
-        self.begin = [(start.state.ids, task.encode(start.plan)) for start in begin]
+        self.begin = [state.ids for state in begin]
         self.steps = 0
 
     def __call__(self) -> float:
         """Run the rollouts and return the CPU seconds of their steps."""
-        program, network = self.policy.chooser
-        search = _core.PlanLocalSearch(self.task.core, program, network, 0)
-        seconds = 0.0
-        for key, (state, plan) in enumerate(self.begin):
-            search.start(state, plan)
+        walk = self.policy.start(self.task).core
+        seconds, self.steps = 0.0, 0
+        for key, state in enumerate(self.begin):
+            walk.start(state)
             start = time.thread_time()
-            search.follow_policy(key, MOST_STEPS)
+            self.steps += walk.follow_policy(key, MOST_STEPS)
             seconds += time.thread_time() - start
-        self.steps = search.expansions
         return seconds
 
     def by_the_clock(self, threads: int, rounds: int) -> float:
@@ -123,13 +111,14 @@ class Rollouts:
 def measure(blocks: int, number: int, repetitions: int, seconds_a_run: float) -> Iterator[Rate]:
     """Measure the rules alone, the shipped model, and a larger network."""
     name = "blocksworld"
-    domain, rules = setting(name)
+    domain, learned = learned_policy(name)
+    rules = learned.rules
     task = domain.parse_task(generated(name, {"blocks": blocks}, seed=1))
     begin = starts(rules, task, number)
     larger = untrained_policy(rules, TemplateSettings(layers=2), NetworkSettings(width=32))
     for title, policy, required in (
         ("rules alone", rules, None),
-        ("shipped model", learned_policy(name)[1], STEPS_PER_SECOND),
+        ("shipped model", learned, STEPS_PER_SECOND),
         ("2 layers, width 32", larger, STEPS_PER_SECOND),
     ):
         rollouts = Rollouts(policy, task, begin)

@@ -1,5 +1,5 @@
-// The border to Python: thin. Names and small descriptions cross as tuples, all that grows
-// with the task as arrays. Each part of it is bound by a function of its own.
+// The functions that bind the core to Python, one for each part. Names and small descriptions cross
+// the border as tuples, data that grows with the task as arrays.
 #pragma once
 
 #include "bindings/shared.hpp"

@@ -22,7 +22,7 @@ uint32_t add_rule(SharedProgram& shared, uint32_t head, const TermCodes& head_te
         rule.body.push_back({RelationId(relation), negated, as_terms(terms)});
     for (const auto& [left, right, equal] : comparisons)
         rule.comparisons.push_back({as_term(left), as_term(right), equal});
-    return shared.program.add_rule(std::move(rule));
+    return shared.changeable().add_rule(std::move(rule));
 }
 
 auto rule_body(const SharedProgram& shared, uint32_t number) {
@@ -68,7 +68,7 @@ void bind_rules(nb::module_& m) {
                 if (source == Source::Type || source == Source::Derived)
                     throw nb::value_error("no predicate of the domain has this source");
                 const auto& predicates = p.program.domain().predicates;
-                return index(p.program.status(
+                return index(p.changeable().status(
                     checked<PredicateId>(number, predicates, "no such predicate"), source));
             },
             "predicate"_a, "source"_a)
@@ -78,24 +78,24 @@ void bind_rules(nb::module_& m) {
                 std::vector<TypeId> ids;
                 for (uint32_t type : types)
                     ids.push_back(checked<TypeId>(type, p.program.domain().types, "no such type"));
-                return index(p.program.type(std::move(ids)));
+                return index(p.changeable().type(std::move(ids)));
             },
             "types"_a)
         .def(
             "derived",
             [](SharedProgram& p, std::string name, uint32_t arity) {
-                return index(p.program.derived(std::move(name), arity));
+                return index(p.changeable().derived(std::move(name), arity));
             },
             "name"_a, "arity"_a)
         .def(
             "action",
             [](SharedProgram& p, uint32_t action) {
-                return index(p.program.action(action_id(p, action)));
+                return index(p.changeable().action(action_id(p, action)));
             },
             "action"_a)
         .def(
             "constant",
-            [](SharedProgram& p, const std::string& name) { return p.program.constant(name); },
+            [](SharedProgram& p, const std::string& name) { return p.changeable().constant(name); },
             "name"_a)
         .def("add_rule", &add_rule, "head"_a, "head_terms"_a, "body"_a, "comparisons"_a,
              "variable_count"_a)

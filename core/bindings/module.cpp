@@ -1,9 +1,10 @@
+// The Python module `planlog._core`.
 #include "bindings/bindings.hpp"
 
 NB_MODULE(_core, m) {
     using namespace planlog;
-    m.doc() = "The core of Planlog: PDDL, relations, evaluation, state spaces, networks.";
-    // Objects that other modules still hold when Python ends are no leaks of ours.
+    m.doc() = "The core of Planlog: PDDL, Datalog, state spaces, networks, search.";
+    // Objects that other modules still hold at exit are not leaks of this one.
     nb::set_leak_warnings(false);
 #ifdef PLANLOG_SANITIZED
     m.attr("sanitized") = true;

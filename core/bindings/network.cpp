@@ -1,4 +1,4 @@
-// Circuits, fed with states of tasks.
+// Circuits, and the feeds that add states of tasks to them.
 #include "bindings/bindings.hpp"
 #include "bindings/space.hpp"
 #include "network/circuit.hpp"
@@ -6,31 +6,40 @@
 namespace planlog {
 namespace {
 
-struct SharedCircuit {
+// A circuit is used by one thread at a time, through whichever feed.
+struct SharedCircuit : Guarded {
     std::shared_ptr<SharedProgram> program;
     Circuit circuit;
-    const void* fed_by = nullptr;  // whose state was added last
+    uint64_t feeds = 0;      // made so far
+    uint64_t last_feed = 0;  // that added a state
 
-    SharedCircuit(std::shared_ptr<SharedProgram> of, std::vector<uint32_t> rules, int sharing)
-        : program(std::move(of)),
-          circuit(program->program, std::move(rules), Circuit::Sharing(sharing)) {}
+    SharedCircuit(std::shared_ptr<SharedProgram> of, const std::vector<uint32_t>& rules,
+                  Circuit::Sharing sharing)
+        : program(std::move(of)), circuit(program->frozen(), rules, sharing) {}
+
+    using Guarded::check_available;
+    using Guarded::guarded;
+    using Guarded::watch_;
 };
 
 // Adds states of one task to a circuit.
-class CircuitFeed : public Guarded {
+class CircuitFeed {
   public:
     CircuitFeed(std::shared_ptr<SharedCircuit> circuit, std::shared_ptr<SharedTask> task)
-        : circuit_(std::move(circuit)), task_(std::move(task)) {
+        : circuit_(std::move(circuit)),
+          task_(std::move(task)),
+          number_(++circuit_->feeds),
+          features_(relations().size()) {
         check_same_domain(*task_, *circuit_->program);
         visitor_.emplace(task_->task, task_->atoms, circuit_->program->program);
-        visitor_->walk().materialization().poll() = [this] { watch_(); };
+        walk().materialization().poll() = [this] { circuit_->watch_(); };
     }
     void set_features(const std::vector<std::tuple<uint32_t, IdArray, IdArray>>& features) {
-        const auto& relations = circuit_->program->program.relations();
-        std::vector<std::optional<Circuit::Features>> per_relation(relations.size());
+        circuit_->check_available();
+        Circuit::FeaturesOfRelations per_relation(relations().size());
         const auto objects = static_cast<uint32_t>(task_->task.objects.size());
         for (const auto& [relation, values, numbers] : features) {
-            const uint32_t arity = relations.at(relation).arity;
+            const uint32_t arity = relations().at(relation).arity;
             if (values.size() != numbers.size() * arity)
                 throw nb::value_error("a row of objects is needed for each number");
             Circuit::Features& table =
@@ -43,24 +52,26 @@ class CircuitFeed : public Guarded {
                 table.numbers.push_back(numbers(i));
             }
         }
-        circuit_->circuit.set_features(std::move(per_relation));
-        circuit_->fed_by = nullptr;
+        features_ = std::move(per_relation);
+        if (circuit_->last_feed == number_) circuit_->last_feed = 0;
     }
     void add_state(IdArray state) {
         check_atoms(*task_, state);
-        guarded([&] {
+        circuit_->guarded([&] {
             visitor_->visit({state.data(), state.size()});
             add();
         });
     }
     // The atoms of a relation in the last state, and their nodes.
-    nb::tuple nodes(uint32_t relation) {
-        check_condition();
-        const Relation& of = visitor_->walk().materialization().relation(RelationId(relation));
+    nb::tuple nodes(uint32_t number) {
+        check_last_feed();
+        if (number >= relations().size()) throw nb::value_error("no such relation");
+        const RelationId relation{number};
+        const Relation& of = walk().materialization().relation(relation);
         std::vector<uint32_t> values, nodes;
         for (Row row : of.true_rows()) {
             values.insert(values.end(), of.values(row), of.values(row) + of.arity());
-            nodes.push_back(circuit_->circuit.node(RelationId(relation), row));
+            nodes.push_back(circuit_->circuit.node(relation, row));
         }
         const size_t rows = nodes.size();
         return nb::make_tuple(as_rows(std::move(values), rows, of.arity()),
@@ -69,9 +80,9 @@ class CircuitFeed : public Guarded {
     // The relations and nodes of the actions that the policy derives in the last state, ordered
     // by schema and arguments.
     nb::tuple actions() {
-        check_condition();
+        check_last_feed();
         std::vector<ActionRow> derived;
-        visitor_->walk().append_actions(derived);
+        walk().append_actions(derived);
         std::vector<uint32_t> relations, nodes;
         for (const ActionRow action : derived) {
             const RelationId relation = *circuit_->program->program.find_action(action.action);
@@ -80,17 +91,17 @@ class CircuitFeed : public Guarded {
         }
         return nb::make_tuple(as_array(std::move(relations)), as_array(std::move(nodes)));
     }
-    // For each of these states of a space, the transitions that the policy derives and the
-    // nodes of their actions.
+    // Adds states of a space. Returns for each the transitions whose actions the policy derives,
+    // and the nodes of these actions.
     nb::tuple add_states(const SharedSpace& shared, IdArray states) {
         const StateSpace& space = shared.finished();
         if (shared.task() != task_) throw nb::value_error("the states are of another task");
         for (size_t i = 0; i < states.size(); ++i)
             if (states(i) >= space.expanded()) throw nb::value_error("a state is not expanded");
         std::vector<uint32_t> offsets{0}, transitions, nodes;
-        guarded([&] {
+        circuit_->guarded([&] {
             for (size_t i = 0; i < states.size(); ++i) {
-                watch_();
+                circuit_->watch_();
                 visitor_->visit(space.states(), states(i));
                 add();
                 for (uint32_t t = space.offsets[states(i)]; t < space.offsets[states(i) + 1]; ++t) {
@@ -98,8 +109,7 @@ class CircuitFeed : public Guarded {
                     const ActionId schema = space.ground_actions.symbols[action];
                     const auto relation = circuit_->program->program.find_action(schema);
                     if (!relation) continue;
-                    const Relation& derived =
-                        visitor_->walk().materialization().relation(*relation);
+                    const Relation& derived = walk().materialization().relation(*relation);
                     const Row row = derived.find(space.ground_actions.row(action));
                     if (row == no_row || !derived.is_true(row)) continue;
                     transitions.push_back(t);
@@ -113,48 +123,68 @@ class CircuitFeed : public Guarded {
     }
 
   private:
+    Walk& walk() { return visitor_->walk(); }
+    const std::vector<RelationInfo>& relations() const {
+        return circuit_->program->program.relations();
+    }
     void add() {
-        circuit_->circuit.add(visitor_->walk().materialization(), circuit_->fed_by != this);
-        circuit_->fed_by = this;
+        const bool is_first = circuit_->last_feed != number_;
+        circuit_->last_feed = 0;  // in case of an exception
+        circuit_->circuit.add(walk().materialization(), features_, is_first);
+        circuit_->last_feed = number_;
+    }
+    void check_last_feed() const {
+        circuit_->check_available();
+        if (circuit_->last_feed != number_)
+            throw nb::value_error("the last state of the circuit is not one of this feed");
     }
 
     std::shared_ptr<SharedCircuit> circuit_;
     std::shared_ptr<SharedTask> task_;
+    uint64_t number_;
+    Circuit::FeaturesOfRelations features_;
     std::optional<Visitor> visitor_;
 };
 
 nb::tuple finished_arrays(SharedCircuit& shared, const std::vector<uint32_t>& outputs) {
+    shared.check_available();
     std::vector<RelationId> relations;
     for (uint32_t relation : outputs) {
         if (relation >= shared.program->program.relations().size())
             throw nb::value_error("no such relation");
         relations.push_back(RelationId(relation));
     }
-    nb::list steps, renumbered;
-    for (Circuit::Step& step : shared.circuit.finish(relations)) {
-        nb::list parts;
-        for (Circuit::Part& part : step.parts) {
-            const size_t rows = part.width > 0 ? part.children.size() / part.width : 1;
-            parts.append(
-                nb::make_tuple(part.rule, as_rows(std::move(part.children), rows, part.width),
-                               as_array(std::move(part.nodes)), as_array(std::move(part.offsets)),
-                               as_array(std::move(part.messages))));
+    nb::list layers, renumbered;
+    for (Circuit::Layer& layer : shared.circuit.finish(relations)) {
+        nb::list rules;
+        for (Circuit::RuleMessages& rule : layer.rules) {
+            const size_t width = shared.circuit.structure().rules[rule.rule].body.size();
+            rules.append(
+                nb::make_tuple(rule.rule, as_rows(std::move(rule.children), rule.count, width),
+                               as_array(std::move(rule.nodes)), as_array(std::move(rule.offsets)),
+                               as_array(std::move(rule.messages))));
         }
-        steps.append(nb::make_tuple(index(step.relation), step.first, step.last, parts));
+        layers.append(nb::make_tuple(index(layer.relation), layer.first, layer.last, rules));
     }
     for (auto& numbers : shared.circuit.renumbered) renumbered.append(as_array(std::move(numbers)));
     const Circuit::Counts c = shared.circuit.counts();
     return nb::make_tuple(
-        steps, renumbered,
+        layers, renumbered,
         nb::make_tuple(c.states, c.atoms, c.nodes, c.ground_messages, c.messages));
 }
 
 }  // namespace
 
 void bind_circuits(nb::module_& m) {
+    nb::enum_<Circuit::Sharing>(m, "Sharing", "Criterion by which atoms are the same node.")
+        .value("NONE", Circuit::Sharing::None, "Every atom is a node of its own.")
+        .value("SETS", Circuit::Sharing::Sets,
+               "Equal sets of messages from each rule: enough for the maximum.")
+        .value("MULTISETS", Circuit::Sharing::Multisets,
+               "Equal multisets of messages from each rule: needed for mean and sum.");
     nb::class_<SharedCircuit>(m, "Circuit")
-        .def(nb::init<std::shared_ptr<SharedProgram>, std::vector<uint32_t>, int>(), "program"_a,
-             "rules"_a, "sharing"_a)
+        .def(nb::init<std::shared_ptr<SharedProgram>, std::vector<uint32_t>, Circuit::Sharing>(),
+             "program"_a, "rules"_a, "sharing"_a)
         .def("finish", &finished_arrays, "outputs"_a);
     nb::class_<CircuitFeed>(m, "CircuitFeed")
         .def(nb::init<std::shared_ptr<SharedCircuit>, std::shared_ptr<SharedTask>>(), "circuit"_a,

@@ -1,4 +1,4 @@
-// The weights of a network as Python hands them over.
+// Networks with the weights that Python provides.
 #pragma once
 
 #include "bindings/shared.hpp"
@@ -7,15 +7,9 @@
 namespace planlog {
 
 using MatrixArray = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using RuleWeightArrays = std::tuple<uint32_t, MatrixArray, std::vector<MatrixArray>>;
 
-template <class Enum>
-Enum as_enum(int number, Enum last) {
-    if (number < 0 || number > static_cast<int>(last))
-        throw nb::value_error("no such activation or aggregation");
-    return Enum(number);
-}
-
-inline Matrix as_matrix(MatrixArray array) {
+inline Matrix as_matrix(const MatrixArray& array) {
     const auto rows = static_cast<uint32_t>(array.shape(0));
     const auto columns = static_cast<uint32_t>(array.shape(1));
     std::vector<float> data;
@@ -28,26 +22,39 @@ struct SharedNetwork {
     std::shared_ptr<SharedProgram> program;
     Network network;
 
-    SharedNetwork(
-        std::shared_ptr<SharedProgram> of, std::vector<uint32_t> dimensions,
-        const std::vector<std::tuple<uint32_t, MatrixArray, std::vector<MatrixArray>>>& rules,
-        int message_activation, const std::vector<int>& atom_activations, int aggregation)
+    SharedNetwork(std::shared_ptr<SharedProgram> of, std::vector<uint32_t> dimensions,
+                  const std::vector<RuleWeightArrays>& rules, Activation message_activation,
+                  std::vector<Activation> atom_activations, Aggregation aggregation)
         : program(std::move(of)),
-          network{&program->program,
+          network{NetworkStructure(program->frozen(), numbers_of(rules)),
+                  {},
                   std::move(dimensions),
-                  {},
-                  as_enum(message_activation, Activation::LeakyRelu),
-                  {},
-                  as_enum(aggregation, Aggregation::Sum)} {
+                  message_activation,
+                  std::move(atom_activations),
+                  aggregation} {
         for (const auto& [rule, head, body] : rules) {
-            auto& weights = network.rules.emplace_back();
-            weights.rule = rule;
-            weights.head = as_matrix(head);
+            auto& weights = network.weights.emplace_back(Network::RuleWeights{as_matrix(head), {}});
             for (const MatrixArray& matrix : body) weights.body.push_back(as_matrix(matrix));
         }
-        for (int activation : atom_activations)
-            network.atom_activations.push_back(as_enum(activation, Activation::LeakyRelu));
         network.check();
+    }
+
+    // Throws if the network does not give scores to all actions that the program derives.
+    void check_scores(const SharedProgram& of) const {
+        if (program.get() != &of) throw nb::value_error("a network of another program");
+        for (uint32_t a = 0; a < of.domain->domain.actions.size(); ++a) {
+            const auto relation = of.program.find_action(ActionId(a));
+            if (relation && (!network.structure.is_derived(*relation) ||
+                             network.dimensions[index(*relation)] != 1))
+                throw nb::value_error("actions need scores: values of dimension 1");
+        }
+    }
+
+  private:
+    static std::vector<uint32_t> numbers_of(const std::vector<RuleWeightArrays>& rules) {
+        std::vector<uint32_t> numbers;
+        for (const auto& [rule, head, body] : rules) numbers.push_back(rule);
+        return numbers;
     }
 };
 

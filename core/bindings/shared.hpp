@@ -1,5 +1,5 @@
-// What all bindings share: objects that Python and the core hold together, arrays that
-// cross the border, and work that can be interrupted.
+// Shared by all bindings: objects that Python and the core own together, arrays that cross the
+// border, and work that can be interrupted.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,6 +11,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -42,12 +43,22 @@ struct SharedTask {
         : domain(std::move(of)), task(std::move(read)), atoms(task) {}
 };
 
+// A program, and the domain it needs. It must not change once others have copied its structure.
 struct SharedProgram {
     std::shared_ptr<SharedDomain> domain;
     Program program;
+    bool is_frozen = false;
 
     explicit SharedProgram(std::shared_ptr<SharedDomain> of)
         : domain(std::move(of)), program(domain->domain) {}
+    const Program& frozen() {
+        is_frozen = true;
+        return program;
+    }
+    Program& changeable() {
+        if (is_frozen) throw nb::value_error("the program is in use and cannot change");
+        return program;
+    }
 };
 
 // --- Arrays --------------------------------------------------------------------
@@ -63,12 +74,12 @@ nb::ndarray<nb::numpy, T> as_array(std::vector<T>&& values) {
     return nb::ndarray<nb::numpy, T>(data, {size}, owner);
 }
 
-// The same as rows. An array without columns still has rows: nullary atoms.
+// The same with rows. An array without columns still has rows: nullary atoms.
 inline nb::object as_rows(std::vector<uint32_t>&& values, size_t rows, size_t columns) {
     return nb::cast(as_array(std::move(values))).attr("reshape")(rows, columns);
 }
 
-// What a vector that outlives the array holds; to be returned with reference_internal.
+// A view of a vector that outlives the array; to be returned with reference_internal.
 template <class T>
 nb::ndarray<nb::numpy, const T> as_view(const std::vector<T>& values) {
     return nb::ndarray<nb::numpy, const T>(values.data(), {values.size()});
@@ -91,14 +102,14 @@ inline void check_action(const Task& task, uint32_t action,
 
 // --- Work ----------------------------------------------------------------------
 
-// Stops an evaluation when its time is up or a signal handler has raised.
+// Stops an evaluation at its deadline, or when a signal handler has raised an exception.
 class Watch {
   public:
     void set_deadline(std::optional<double> seconds) {
         deadline_.reset();
-        if (seconds)
+        if (seconds && *seconds < 1e9)  // the clock cannot count further than 292 years
             deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                           std::chrono::duration<double>(*seconds));
+                                           std::chrono::duration<double>(std::max(*seconds, 0.0)));
     }
     void operator()() {
         const auto now = Clock::now();
@@ -118,36 +129,40 @@ class Watch {
     Clock::time_point next_{};
 };
 
-// Work that runs without the interpreter lock, by one thread at a time. What is interrupted
-// in the middle is not used again.
+// Work that runs without the interpreter lock, on one thread at a time. An exception in the middle
+// of it leaves the object broken.
 class Guarded {
   protected:
-    // Busy is set and looked at while the interpreter lock is held.
-    enum class Condition : uint8_t { Ready, Busy, Broken };
+    // Read and written while the interpreter lock is held.
+    enum class Availability : uint8_t { Ready, Busy, Broken };
 
-    void check_condition() const {
-        if (condition_ == Condition::Busy) throw nb::value_error("in use by another thread");
-        if (condition_ == Condition::Broken) throw nb::value_error("interrupted: start again");
+    void check_available() const {
+        if (availability_ == Availability::Busy) throw nb::value_error("in use by another thread");
+        if (availability_ == Availability::Broken)
+            throw nb::value_error("interrupted: start again");
     }
     template <class Function>
     void guarded(Function function) {
-        check_condition();
-        condition_ = Condition::Busy;
+        check_available();
+        availability_ = Availability::Busy;
         try {
             nb::gil_scoped_release unlocked;
             function();
-        } catch (const MissingValue&) {  // found before anything was changed
-            condition_ = Condition::Ready;
+        } catch (const MissingValue&) {  // thrown before anything is changed
+            availability_ = Availability::Ready;
             throw;
         } catch (...) {
-            condition_ = Condition::Broken;
+            availability_ = Availability::Broken;
             throw;
         }
-        condition_ = Condition::Ready;
+        availability_ = Availability::Ready;
+    }
+    void repair() {
+        if (availability_ == Availability::Broken) availability_ = Availability::Ready;
     }
 
     Watch watch_;
-    Condition condition_ = Condition::Ready;
+    Availability availability_ = Availability::Ready;
 };
 
 inline void check_same_domain(const SharedTask& task, const SharedProgram& program) {

@@ -24,12 +24,12 @@ class SharedSpace : public Guarded {
         return !is_done_;
     }
     size_t size() const {
-        check_condition();
+        check_available();
         return space_->states().size();
     }
     // The arrays of a growing space move in memory, so Python sees those of a finished one only.
     const StateSpace& finished() const {
-        check_condition();
+        check_available();
         if (!is_done_) throw nb::value_error("the state space is not finished");
         return *space_;
     }

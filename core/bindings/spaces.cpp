@@ -27,7 +27,7 @@ class SharedDerivation : public Guarded {
         return more;
     }
     const Derivation& usable() const {
-        check_condition();
+        check_available();
         return *derivation_;
     }
 

@@ -1,4 +1,4 @@
-// Graphs as arrays.
+// Algorithms on graphs that Python gives as arrays.
 #include "bindings/bindings.hpp"
 #include "util/graph.hpp"
 
@@ -9,6 +9,7 @@ Graph as_graph(IdArray offsets, IdArray targets, size_t size) {
     if (offsets.size() == 0 || offsets.size() > size + 1 || offsets(0) != 0 ||
         offsets(offsets.size() - 1) != targets.size())
         throw nb::value_error("offsets must lead from 0 to the number of arcs");
+    if (size > UINT32_MAX) throw nb::value_error("too many nodes");
     for (size_t i = 0; i + 1 < offsets.size(); ++i)
         if (offsets(i) > offsets(i + 1)) throw nb::value_error("offsets must not decrease");
     for (size_t i = 0; i < targets.size(); ++i)

@@ -1,6 +1,5 @@
 // Walks through the states of a task, with scores if a network is attached.
 #include <algorithm>
-#include <tuple>
 
 #include "bindings/bindings.hpp"
 #include "bindings/network.hpp"
@@ -39,7 +38,7 @@ class SharedWalk : public Guarded {
         rebuild_if_broken();
         guarded([&] { walk().start({state.data(), state.size()}); });
     }
-    // Whether it was applicable; if not, nothing changes.
+    // Returns whether the action is applicable; if not, nothing changes.
     bool apply(uint32_t action, const std::vector<uint32_t>& arguments) {
         check(action, arguments);
         bool applied = false;
@@ -63,15 +62,10 @@ class SharedWalk : public Guarded {
         if (!usable().sample(key, action)) return std::nullopt;
         return as_python(action);
     }
-    // From here on, actions have scores: the values of their atoms.
+    // Gives scores to actions from here on: the values of their atoms.
     void attach(std::shared_ptr<SharedNetwork> network) {
-        if (network->program != program_) throw nb::value_error("a network of another program");
-        for (uint32_t a = 0; a < task_->task.domain->actions.size(); ++a) {
-            const auto relation = program_->program.find_action(ActionId(a));
-            if (relation && (!network->network.derives(*relation) ||
-                             network->network.dimensions[index(*relation)] != 1))
-                throw nb::value_error("actions need scores: values of dimension 1");
-        }
+        check_available();
+        network->check_scores(*program_);
         network_ = std::move(network);
         scored_walk_->attach(network_->network);
     }
@@ -82,18 +76,15 @@ class SharedWalk : public Guarded {
         guarded([&] {
             for (const auto& [action, score] : scored_walk_->scored())
                 actions.emplace_back(walk().ground(action), score);
-            std::sort(actions.begin(), actions.end(), [](const auto& one, const auto& other) {
-                return std::tie(one.first.action, one.first.arguments) <
-                       std::tie(other.first.action, other.first.arguments);
-            });
+            std::ranges::sort(actions);
         });
         nb::list result;
         for (const auto& [action, score] : actions)
             result.append(nb::make_tuple(as_python(action), score));
         return result;
     }
-    // The action with the highest score or, with a temperature, one drawn with probabilities
-    // in proportion to e^(score / temperature); of equal ones the first by name.
+    // Returns the first by name of the actions with the highest score. With a temperature, samples
+    // an action with probability proportional to e^(score / temperature).
     std::optional<nb::tuple> best(std::optional<double> temperature, uint64_t key) {
         if (temperature && !(*temperature > 0))
             throw nb::value_error("the temperature must be positive");
@@ -106,6 +97,18 @@ class SharedWalk : public Guarded {
         if (!chosen) return std::nullopt;
         return as_python(walk().ground(*chosen));
     }
+    // Applies the best action until a goal, a dead end or the limit. Returns the number of steps.
+    size_t follow_policy(uint64_t key, size_t max_steps) {
+        size_t steps = 0;
+        guarded([&] {
+            for (; steps < max_steps && walk().goals_left() > 0; ++steps) {
+                const auto action = scored_walk_->best(key);
+                if (!action) break;
+                walk().apply(action->action, walk().arguments(*action));
+            }
+        });
+        return steps;
+    }
     // The values of a relation's atoms: objects, values.
     nb::tuple values(uint32_t id) {
         check_network();
@@ -113,7 +116,7 @@ class SharedWalk : public Guarded {
         if (id >= network.dimensions.size()) throw nb::value_error("no such relation");
         const RelationId relation{id};
         const Relation& of = walk().materialization().relation(relation);
-        const bool is_input = !network.derives(relation);
+        const bool is_input = !network.structure.is_derived(relation);
         const uint32_t dimension = network.dimensions[id];
         std::vector<uint32_t> objects;
         std::vector<float> values;
@@ -160,8 +163,7 @@ class SharedWalk : public Guarded {
     }
     nb::int_ fingerprint() const {
         const auto [low, high] = usable().fingerprint();
-        return nb::int_(nb::int_(high) * nb::int_(uint64_t{1} << 32) * nb::int_(uint64_t{1} << 32) +
-                        nb::int_(low));
+        return nb::int_((nb::int_(high) << nb::int_(64)) | nb::int_(low));
     }
     nb::tuple snapshot() const {
         Batch batch(usable().materialization());
@@ -169,7 +171,7 @@ class SharedWalk : public Guarded {
         return as_arrays(std::move(batch));
     }
     void set_deadline(std::optional<double> seconds) { watch_.set_deadline(seconds); }
-    // The models of many states, each from scratch; the walk is at the last one then.
+    // Evaluates many states from scratch. The walk is at the last one then.
     nb::tuple derive(IdArray states, IdArray offsets) {
         check_atoms(*task_, states);
         for (size_t i = 0; i + 1 < offsets.size(); ++i)
@@ -195,19 +197,19 @@ class SharedWalk : public Guarded {
     }
 
     const Walk& usable() const {
-        check_condition();
+        check_available();
         return walk();
     }
 
   private:
     void rebuild() {
-        scored_walk_ = std::make_unique<ScoredWalk>(task_->task, task_->atoms, program_->program,
+        scored_walk_ = std::make_unique<ScoredWalk>(task_->task, task_->atoms, program_->frozen(),
                                                     network_ ? &network_->network : nullptr);
         install_watch();
-        condition_ = Condition::Ready;
+        repair();
     }
     void rebuild_if_broken() {
-        if (condition_ == Condition::Broken) rebuild();
+        if (availability_ == Availability::Broken) rebuild();
     }
     void install_watch() {
         walk().materialization().poll() = [this] { watch_(); };
@@ -232,10 +234,20 @@ class SharedWalk : public Guarded {
 }  // namespace
 
 void bind_walks(nb::module_& m) {
+    nb::enum_<Activation>(m, "Activation")
+        .value("IDENTITY", Activation::Identity)
+        .value("TANH", Activation::Tanh)
+        .value("SIGMOID", Activation::Sigmoid)
+        .value("RELU", Activation::Relu)
+        .value("LEAKY_RELU", Activation::LeakyRelu);
+    nb::enum_<Aggregation>(m, "Aggregation")
+        .value("MAX", Aggregation::Max)
+        .value("MEAN", Aggregation::Mean)
+        .value("SUM", Aggregation::Sum);
     nb::class_<SharedNetwork>(m, "Network")
         .def(nb::init<std::shared_ptr<SharedProgram>, std::vector<uint32_t>,
-                      std::vector<std::tuple<uint32_t, MatrixArray, std::vector<MatrixArray>>>, int,
-                      std::vector<int>, int>(),
+                      std::vector<RuleWeightArrays>, Activation, std::vector<Activation>,
+                      Aggregation>(),
              "program"_a, "dimensions"_a, "rules"_a, "message_activation"_a, "atom_activations"_a,
              "aggregation"_a);
     nb::exception<MissingValue>(m, "MissingValue", PyExc_LookupError);
@@ -250,6 +262,7 @@ void bind_walks(nb::module_& m) {
         .def("attach", &SharedWalk::attach, "network"_a)
         .def("scores", &SharedWalk::scores)
         .def("best", &SharedWalk::best, "temperature"_a.none(), "key"_a)
+        .def("follow_policy", &SharedWalk::follow_policy, "key"_a, "max_steps"_a)
         .def("values", &SharedWalk::values, "relation"_a)
         .def_prop_ro("computed", &SharedWalk::computed)
         .def("rules_of", &SharedWalk::rules_of, "action"_a, "arguments"_a)

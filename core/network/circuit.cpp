@@ -1,6 +1,7 @@
 #include "network/circuit.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "network/derivation_order.hpp"
 
@@ -12,130 +13,84 @@ constexpr uint32_t none = UINT32_MAX;
 
 }  // namespace
 
-// --- Sequences ---------------------------------------------------------------
-
 uint32_t SequenceTable::intern(std::span<const uint32_t> sequence, bool is_new) {
-    uint64_t hash = sequence.size();
-    for (uint32_t value : sequence) hash = mix(hash * 0x9e3779b97f4a7c15ULL + value + 1);
-    const auto number = static_cast<uint32_t>(size());
+    auto number = static_cast<uint32_t>(size());
     if (!is_new) {
-        if (size() * 2 >= slots_.size()) {
-            slots_.assign(std::max<size_t>(64, slots_.size() * 2), none);
-            for (uint32_t i = 0; i < size(); ++i) {
-                size_t slot = hashes_[i] & (slots_.size() - 1);
-                while (slots_[slot] != none) slot = (slot + 1) & (slots_.size() - 1);
-                slots_[slot] = i;
-            }
-        }
-        size_t slot = hash & (slots_.size() - 1);
-        for (; slots_[slot] != none; slot = (slot + 1) & (slots_.size() - 1)) {
-            const uint32_t other = slots_[slot];
-            if (hashes_[other] == hash && std::ranges::equal((*this)[other], sequence))
-                return other;
-        }
-        slots_[slot] = number;
+        uint64_t hash = sequence.size();
+        for (uint32_t value : sequence) hash = mix(hash * 0x9e3779b97f4a7c15ULL + value + 1);
+        number = table_.find_or_add(
+            hash, [&](uint32_t other) { return std::ranges::equal((*this)[other], sequence); });
+        if (number < size()) return number;
     }
     data_.insert(data_.end(), sequence.begin(), sequence.end());
     offsets_.push_back(data_.size());
-    hashes_.push_back(hash);
     return number;
 }
 
-// --- Circuit -----------------------------------------------------------------
-
-Circuit::Circuit(const Program& program, std::vector<uint32_t> rules, Sharing sharing)
-    : program_(&program),
+Circuit::Circuit(const Program& program, const std::vector<uint32_t>& rules, Sharing sharing)
+    : structure_(program, rules),
       sharing_(sharing),
-      components_(components(program)),
-      component_of_(program.relations().size()),
-      deriving_(program.relations().size()),
-      rule_of_(program.rules().size(), none),
+      messages_(rules.size()),
       nodes_(program.relations().size()),
-      features_(program.relations().size()),
-      nodes_of_(program.relations().size()) {
-    for (uint32_t c = 0; c < components_.size(); ++c)
-        for (RelationId relation : components_[c].relations) component_of_[index(relation)] = c;
-    for (uint32_t number : rules) {
-        const Rule& rule = program.rules().at(number);
-        rule_of_[number] = static_cast<uint32_t>(rules_.size());
-        deriving_[index(rule.head)].push_back(static_cast<uint32_t>(rules_.size()));
-        NetworkRule& added = rules_.emplace_back();
-        added.number = number;
-        for (uint32_t l = 0; l < rule.body.size(); ++l) {
-            if (rule.body[l].negated) continue;
-            added.positives.push_back(l);
-            added.relations.push_back(rule.body[l].relation);
+      nodes_of_(program.relations().size()) {}
+
+// --- States ------------------------------------------------------------------
+
+void Circuit::add(const Materialization& materialization, const FeaturesOfRelations& features,
+                  bool is_first) {
+    ++counts_.states;
+    for (uint32_t c = 0; c < structure_.components.size(); ++c) {
+        const Component& component = structure_.components[c];
+        const RelationId first = component.relations.front();
+        // A component has static relations only, or none.
+        if (!is_first && materialization.is_static(first)) continue;
+        if (!structure_.is_derived(first)) {
+            for (RelationId id : component.relations)
+                read_input(materialization, id, features[index(id)]);
+            continue;
+        }
+        for (RelationId id : component.relations)
+            nodes_of_[index(id)].assign(materialization.relation(id).row_count(), none);
+        if (component.recursive) {
+            const DerivationOrder order = derivation_order(materialization, structure_, c);
+            for (const DerivationOrder::Atom& atom : order.atoms) {
+                for (uint32_t d = atom.first; d < atom.last; ++d)
+                    add_message(order.derivations[d].rule, order.derivations[d].body);
+                add_node(atom.relation, atom.row);
+            }
+        } else {
+            for (Row row : materialization.relation(first).true_rows()) {
+                materialization.derivations().derivations_of(
+                    {first, row}, [&](uint32_t rule, const Row* body) { add_message(rule, body); });
+                add_node(first, row);
+            }
         }
     }
 }
 
-void Circuit::set_features(std::vector<std::optional<Features>> per_relation) {
-    features_ = std::move(per_relation);
-    features_.resize(nodes_.size());
-}
-
-void Circuit::add(const Materialization& materialization, bool is_first) {
-    ++counts_.states;
-    for (const Component& component : components_) {
-        // A component has static relations only, or none.
-        if (!is_first && materialization.is_static(component.relations.front())) continue;
-        if (!is_derived(component.relations.front()))
-            for (RelationId relation : component.relations) read_input(materialization, relation);
-        else if (component.recursive)
-            add_recursive(materialization, component);
-        else
-            add_component(materialization, component);
-    }
-}
-
-void Circuit::read_input(const Materialization& materialization, RelationId id) {
+void Circuit::read_input(const Materialization& materialization, RelationId id,
+                         const std::optional<Features>& features) {
     const Relation& relation = materialization.relation(id);
     auto& nodes = nodes_of_[index(id)];
     nodes.assign(relation.row_count(), 0);
-    const auto& features = features_[index(id)];
     if (!features) return;
-    for (Row row = 0; row < relation.row_count(); ++row) {
-        if (!relation.is_true(row)) continue;
+    for (Row row : relation.true_rows()) {
         const Row found = features->atoms.find(relation.values(row));
         if (found == no_row) throw std::invalid_argument("an atom has no features");
         nodes[row] = features->numbers[found];
     }
 }
 
-void Circuit::add_component(const Materialization& materialization, const Component& component) {
-    const RelationId id = component.relations.front();  // not recursive: there is but one
-    const Relation& relation = materialization.relation(id);
-    nodes_of_[index(id)].assign(relation.row_count(), none);
-    for (Row row = 0; row < relation.row_count(); ++row) {
-        if (!relation.is_true(row)) continue;
-        materialization.derivations().derivations_of(
-            {id, row},
-            [&](uint32_t number, const Row* body) { note_message(rule_of_[number], body); });
-        add_node(id, row);
-    }
-}
-
-void Circuit::add_recursive(const Materialization& materialization, const Component& component) {
-    for (RelationId id : component.relations)
-        nodes_of_[index(id)].assign(materialization.relation(id).row_count(), none);
-    const DerivationOrder order = derivation_order(materialization, component, component_of_);
-    for (const DerivationOrder::Atom& atom : order.atoms) {
-        for (uint32_t d = atom.first; d < atom.last; ++d)
-            note_message(rule_of_[order.derivations[d].rule], order.derivations[d].body);
-        add_node(atom.relation, atom.row);
-    }
-}
-
-void Circuit::note_message(uint32_t number, const Row* body) {
-    NetworkRule& rule = rules_[number];
+// Adds a message to the node that is added next.
+void Circuit::add_message(uint32_t number, const Row* body) {
+    const uint32_t rule = structure_.rule_of[number];
     ++counts_.ground_messages;
     scratch_.clear();
-    for (size_t i = 0; i < rule.positives.size(); ++i)
-        scratch_.push_back(nodes_of_[index(rule.relations[i])][body[rule.positives[i]]]);
-    pending_.emplace_back(number, rule.messages.intern(scratch_, sharing_ == Sharing::None));
+    for (const auto& [position, relation] : structure_.rules[rule].body)
+        scratch_.push_back(node(relation, body[position]));
+    pending_.emplace_back(rule, messages_[rule].intern(scratch_, sharing_ == Sharing::None));
 }
 
-// The node of an atom whose messages have been noted.
 void Circuit::add_node(RelationId relation, Row row) {
     ++counts_.atoms;
     std::sort(pending_.begin(), pending_.end());
@@ -155,129 +110,120 @@ void Circuit::add_node(RelationId relation, Row row) {
     Nodes& nodes = nodes_[index(relation)];
     const uint32_t node = nodes.definitions.intern(scratch_, sharing_ == Sharing::None);
     nodes_of_[index(relation)][row] = node;
-    if (node == nodes.levels.size()) {
-        uint32_t level = 0;
-        if (components_[component_of_[index(relation)]].recursive)
-            for (const auto& [rule, message] : pending_)
-                level = std::max(level, level_of(rule, message, component_of_[index(relation)]));
-        nodes.levels.push_back(level);
-    }
+    if (node == nodes.levels.size())
+        nodes.levels.push_back(level_of_pending(structure_.component_of[index(relation)]));
     pending_.clear();
 }
 
-// One above the highest child of the same component.
-uint32_t Circuit::level_of(uint32_t number, uint32_t message, uint32_t component) const {
-    const NetworkRule& rule = rules_[number];
-    const auto children = rule.messages[message];
+// Returns 1 + the highest level of a child in the same component; 0 if there is none.
+uint32_t Circuit::level_of_pending(uint32_t component) const {
     uint32_t level = 0;
-    for (size_t i = 0; i < children.size(); ++i) {
-        const uint32_t relation = index(rule.relations[i]);
-        if (component_of_[relation] == component)
-            level = std::max(level, nodes_[relation].levels[children[i]] + 1);
+    if (!structure_.components[component].recursive) return level;
+    for (const auto& [rule, message] : pending_) {
+        const auto& body = structure_.rules[rule].body;
+        const auto children = messages_[rule][message];
+        for (size_t i = 0; i < children.size(); ++i)
+            if (const uint32_t relation = index(body[i].relation);
+                structure_.component_of[relation] == component)
+                level = std::max(level, nodes_[relation].levels[children[i]] + 1);
     }
     return level;
 }
+
+// --- The result --------------------------------------------------------------
 
 // Per relation and node: whether the value of an output depends on it.
 std::vector<std::vector<uint8_t>> Circuit::needed_for(
     const std::vector<RelationId>& outputs) const {
     std::vector<std::vector<uint8_t>> needed(nodes_.size());
     for (size_t i = 0; i < nodes_.size(); ++i) needed[i].assign(nodes_[i].levels.size(), 0);
-    std::vector<std::pair<uint32_t, uint32_t>> queue;
-    const auto need = [&](uint32_t relation, uint32_t node) {
-        if (deriving_[relation].empty() || needed[relation][node]) return;
-        needed[relation][node] = 1;
+    std::vector<std::pair<RelationId, uint32_t>> queue;
+    const auto need = [&](RelationId relation, uint32_t node) {
+        if (!structure_.is_derived(relation) || needed[index(relation)][node]) return;
+        needed[index(relation)][node] = 1;
         queue.emplace_back(relation, node);
     };
     for (RelationId output : outputs)
-        for (uint32_t node = 0; node < needed[index(output)].size(); ++node)
-            need(index(output), node);
+        for (uint32_t node = 0; node < needed[index(output)].size(); ++node) need(output, node);
     for (size_t i = 0; i < queue.size(); ++i) {
-        const auto definition = nodes_[queue[i].first].definitions[queue[i].second];
+        const auto definition = nodes_[index(queue[i].first)].definitions[queue[i].second];
         for (size_t at = 0; at < definition.size(); at += 2 + definition[at + 1]) {
-            const NetworkRule& rule = rules_[definition[at]];
+            const auto& body = structure_.rules[definition[at]].body;
             for (uint32_t message : definition.subspan(at + 2, definition[at + 1]))
-                for (size_t k = 0; k < rule.relations.size(); ++k)
-                    need(index(rule.relations[k]), rule.messages[message][k]);
+                for (size_t k = 0; k < body.size(); ++k)
+                    need(body[k].relation, messages_[definition[at]][message][k]);
         }
     }
     return needed;
 }
 
-std::vector<Circuit::Step> Circuit::finish(const std::vector<RelationId>& outputs) {
+std::vector<Circuit::Layer> Circuit::finish(const std::vector<RelationId>& outputs) {
     const auto needed = needed_for(outputs);
     counts_.nodes = counts_.messages = 0;
     renumbered.assign(nodes_.size(), {});
-    std::vector<Step> steps;
-    std::vector<std::vector<uint32_t>> part_messages(rules_.size());  // -> number in the part
-    for (size_t r = 0; r < rules_.size(); ++r)
-        part_messages[r].assign(rules_[r].messages.size(), none);
-    for (const Component& component : components_) {
-        if (!is_derived(component.relations.front())) continue;
-        uint32_t levels = 1;
-        for (RelationId id : component.relations)
-            for (uint32_t level : nodes_[index(id)].levels) levels = std::max(levels, level + 1);
-        for (RelationId id : component.relations)
-            renumbered[index(id)].assign(nodes_[index(id)].levels.size(), none);
-        std::vector<uint32_t> next(component.relations.size());
+    std::vector<uint32_t> next(nodes_.size());  // final number of a relation's next node
+    std::vector<Layer> layers;
+    for (const Component& component : structure_.components) {
+        if (!structure_.is_derived(component.relations.front())) continue;
+        uint32_t levels = 0;
+        for (RelationId id : component.relations) {
+            const auto& of_nodes = nodes_[index(id)].levels;
+            renumbered[index(id)].assign(of_nodes.size(), none);
+            for (uint32_t level : of_nodes) levels = std::max(levels, level + 1);
+        }
         for (uint32_t level = 0; level < levels; ++level) {
-            for (size_t k = 0; k < component.relations.size(); ++k) {
-                const RelationId id = component.relations[k];
-                const Nodes& nodes = nodes_[index(id)];
-                Step step{id, next[k], next[k], {}};
+            for (RelationId id : component.relations) {
                 std::vector<uint32_t> members;
-                for (uint32_t node = 0; node < nodes.levels.size(); ++node) {
-                    if (nodes.levels[node] != level || !needed[index(id)][node]) continue;
-                    renumbered[index(id)][node] = step.last++;
-                    members.push_back(node);
-                }
+                for (uint32_t node = 0; node < needed[index(id)].size(); ++node)
+                    if (needed[index(id)][node] && nodes_[index(id)].levels[node] == level)
+                        members.push_back(node);
                 if (members.empty()) continue;
-                next[k] = step.last;
-                std::vector<Part*> part_of(rules_.size());
-                step.parts.reserve(deriving_[index(id)].size());
-                for (uint32_t rule : deriving_[index(id)]) {
-                    const auto width = static_cast<uint32_t>(rules_[rule].positives.size());
-                    step.parts.push_back({rule, width, {}, {}, {0}, {}});
-                    part_of[rule] = &step.parts.back();
-                }
-                for (uint32_t m = 0; m < members.size(); ++m) {
-                    const auto definition = nodes.definitions[members[m]];
-                    for (size_t at = 0; at < definition.size(); at += 2 + definition[at + 1]) {
-                        const uint32_t rule = definition[at];
-                        Part& part = *part_of[rule];
-                        part.nodes.push_back(m);
-                        for (uint32_t message : definition.subspan(at + 2, definition[at + 1])) {
-                            uint32_t& number = part_messages[rule][message];
-                            if (number == none) {
-                                number =
-                                    part.width == 0
-                                        ? 0
-                                        : static_cast<uint32_t>(part.children.size() / part.width);
-                                const auto children = rules_[rule].messages[message];
-                                for (size_t i = 0; i < children.size(); ++i) {
-                                    const uint32_t of = index(rules_[rule].relations[i]);
-                                    part.children.push_back(renumbered[of].empty()
-                                                                ? children[i]
-                                                                : renumbered[of][children[i]]);
-                                }
-                            }
-                            part.messages.push_back(number);
-                        }
-                        part.offsets.push_back(static_cast<uint32_t>(part.messages.size()));
-                    }
-                }
-                // Messages that later steps use as well are computed again there.
-                for (uint32_t rule : deriving_[index(id)])
-                    std::fill(part_messages[rule].begin(), part_messages[rule].end(), none);
-                std::erase_if(step.parts, [](const Part& part) { return part.nodes.empty(); });
+                const uint32_t first = next[index(id)];
+                for (uint32_t node : members) renumbered[index(id)][node] = next[index(id)]++;
+                layers.push_back(layer_of(id, first, members));
                 counts_.nodes += members.size();
-                for (const Part& part : step.parts)
-                    counts_.messages += part.width > 0 ? part.children.size() / part.width : 1;
-                steps.push_back(std::move(step));
+                for (const RuleMessages& rule : layers.back().rules) counts_.messages += rule.count;
             }
         }
     }
-    return steps;
+    return layers;
+}
+
+// Messages that other layers use as well are computed again there.
+Circuit::Layer Circuit::layer_of(RelationId relation, uint32_t first,
+                                 const std::vector<uint32_t>& nodes) const {
+    Layer layer{relation, first, first + static_cast<uint32_t>(nodes.size()), {}};
+    std::vector<std::vector<uint32_t>> number_of;  // per rule and message, within the layer
+    for (uint32_t rule : structure_.deriving[index(relation)]) {
+        layer.rules.push_back({rule});
+        number_of.emplace_back(messages_[rule].size(), none);
+    }
+    for (uint32_t n = 0; n < nodes.size(); ++n) {
+        const auto definition = nodes_[index(relation)].definitions[nodes[n]];
+        size_t r = 0;  // definitions list rules in order
+        for (size_t at = 0; at < definition.size(); at += 2 + definition[at + 1]) {
+            while (layer.rules[r].rule != definition[at]) ++r;
+            RuleMessages& rule = layer.rules[r];
+            const auto& body = structure_.rules[rule.rule].body;
+            rule.nodes.push_back(n);
+            for (uint32_t message : definition.subspan(at + 2, definition[at + 1])) {
+                uint32_t& number = number_of[r][message];
+                if (number == none) {
+                    number = rule.count++;
+                    const auto children = messages_[rule.rule][message];
+                    for (size_t i = 0; i < children.size(); ++i)
+                        rule.children.push_back(
+                            structure_.is_derived(body[i].relation)
+                                ? renumbered[index(body[i].relation)][children[i]]
+                                : children[i]);
+                }
+                rule.messages.push_back(number);
+            }
+            rule.offsets.push_back(static_cast<uint32_t>(rule.messages.size()));
+        }
+    }
+    std::erase_if(layer.rules, [](const RuleMessages& rule) { return rule.nodes.empty(); });
+    return layer;
 }
 
 }  // namespace planlog

@@ -18,7 +18,7 @@ struct GroundRule {
     DerivationOrder::Derivation derivation;
 };
 
-// In which round of an evaluation from scratch each atom is first derived, from 1 on.
+// The round of a naive evaluation in which each atom is first derived, from 1 on.
 std::vector<uint32_t> rounds_of(size_t atom_count, const std::vector<GroundRule>& rules) {
     std::vector<std::vector<uint32_t>> uses(atom_count);
     std::vector<size_t> missing(rules.size());
@@ -41,21 +41,18 @@ std::vector<uint32_t> rounds_of(size_t atom_count, const std::vector<GroundRule>
 
 }  // namespace
 
-DerivationOrder derivation_order(const Materialization& materialization, const Component& component,
-                                 const std::vector<uint32_t>& component_of) {
-    DerivationOrder result;
+DerivationOrder derivation_order(const Materialization& materialization,
+                                 const NetworkStructure& structure, uint32_t component) {
     std::vector<DerivationOrder::Atom> atoms;
-    std::vector<std::vector<uint32_t>> numbers(component_of.size());  // per relation and row
-    for (RelationId id : component.relations) {
+    std::vector<std::vector<uint32_t>> numbers(structure.component_of.size());  // relation and row
+    for (RelationId id : structure.components[component].relations) {
         const Relation& relation = materialization.relation(id);
         numbers[index(id)].assign(relation.row_count(), none);
-        for (Row row = 0; row < relation.row_count(); ++row) {
-            if (!relation.is_true(row)) continue;
+        for (Row row : relation.true_rows()) {
             numbers[index(id)][row] = static_cast<uint32_t>(atoms.size());
             atoms.push_back({id, row, 0, 0});
         }
     }
-    const uint32_t own = component_of[index(component.relations.front())];
     std::vector<GroundRule> rules;
     std::vector<uint32_t> first{0};  // rule of each atom
     std::vector<uint32_t> offsets{0}, targets;
@@ -63,40 +60,33 @@ DerivationOrder derivation_order(const Materialization& materialization, const C
         materialization.derivations().derivations_of(
             {atoms[a].relation, atoms[a].row}, [&](uint32_t rule, const Row* rows) {
                 GroundRule& ground = rules.emplace_back(GroundRule{a, {}, {rule, rows}});
-                const auto& body = materialization.program().rules()[rule].body;
-                for (size_t l = 0; l < body.size(); ++l) {
-                    const uint32_t relation = index(body[l].relation);
-                    if (body[l].negated || relation >= component_of.size() ||
-                        component_of[relation] != own)
-                        continue;
-                    ground.body.push_back(numbers[relation][rows[l]]);
-                    targets.push_back(ground.body.back());
-                    result.goes_round = result.goes_round || ground.body.back() == a;
-                }
+                for (const auto& [position, relation] :
+                     structure.rules[structure.rule_of[rule]].body)
+                    if (structure.component_of[index(relation)] == component)
+                        ground.body.push_back(numbers[index(relation)][rows[position]]);
+                targets.insert(targets.end(), ground.body.begin(), ground.body.end());
             });
         first.push_back(static_cast<uint32_t>(rules.size()));
         offsets.push_back(static_cast<uint32_t>(targets.size()));
     }
-    const std::vector<uint32_t> circle = strong_components({offsets, targets, atoms.size()});
-    std::vector<uint32_t> sizes(atoms.size());
-    for (uint32_t c : circle) result.goes_round = ++sizes[c] > 1 || result.goes_round;
-    std::vector<uint32_t> rounds(atoms.size());
-    if (result.goes_round) rounds = rounds_of(atoms.size(), rules);
+    const std::vector<uint32_t> cycle = strong_components({offsets, targets, atoms.size()});
+    std::vector<uint32_t> sizes(atoms.size()), rounds(atoms.size());
+    for (uint32_t c : cycle) ++sizes[c];
+    // Rounds matter only between atoms of one cycle.
+    if (std::ranges::any_of(sizes, [](uint32_t size) { return size > 1; }))
+        rounds = rounds_of(atoms.size(), rules);
 
     std::vector<uint32_t> order(atoms.size());
     std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-        return std::tuple(circle[a], rounds[a], a) < std::tuple(circle[b], rounds[b], b);
-    });
+    std::ranges::sort(order, {}, [&](uint32_t a) { return std::tuple(cycle[a], rounds[a], a); });
+    DerivationOrder result;
     for (uint32_t a : order) {
         atoms[a].first = static_cast<uint32_t>(result.derivations.size());
-        for (uint32_t r = first[a]; r < first[a + 1]; ++r) {
-            const bool leads_on =
-                std::all_of(rules[r].body.begin(), rules[r].body.end(), [&](uint32_t other) {
-                    return circle[other] != circle[a] || rounds[other] < rounds[a];
-                });
-            if (leads_on) result.derivations.push_back(rules[r].derivation);
-        }
+        for (uint32_t r = first[a]; r < first[a + 1]; ++r)
+            if (std::ranges::all_of(rules[r].body, [&](uint32_t other) {
+                    return cycle[other] != cycle[a] || rounds[other] < rounds[a];
+                }))
+                result.derivations.push_back(rules[r].derivation);
         atoms[a].last = static_cast<uint32_t>(result.derivations.size());
         result.atoms.push_back(atoms[a]);
     }

@@ -1,15 +1,16 @@
-// In which order the atoms of a recursive component get their values, and from which of
-// their derivations.
+// The order in which the atoms of a recursive component get their values, and the derivations that
+// these are computed from.
 //
-// An atom comes after those it is derived from. If derivations go in a circle (recursion
-// on cyclic data), those inside it that do not lead from atoms derived earlier to one
-// derived later are left out. Earlier means: in an earlier round of an evaluation from
-// scratch. So the order depends on the state only, not on how the model came to it.
+// An atom comes after the atoms that it is derived from. Where derivations form a cycle (recursion
+// over cyclic data), only those count whose atoms of the same cycle were derived in earlier rounds
+// of a naive evaluation than their head. So the order depends on the state alone, not on the
+// history of the materialization.
 #pragma once
 
 #include <vector>
 
 #include "datalog/materialization.hpp"
+#include "network/structure.hpp"
 
 namespace planlog {
 
@@ -25,11 +26,9 @@ struct DerivationOrder {
     };
     std::vector<Atom> atoms;
     std::vector<Derivation> derivations;
-    bool goes_round = false;  // some derivations are left out
 };
 
-// `component_of` has the number of each relation's component.
-DerivationOrder derivation_order(const Materialization& materialization, const Component& component,
-                                 const std::vector<uint32_t>& component_of);
+DerivationOrder derivation_order(const Materialization& materialization,
+                                 const NetworkStructure& structure, uint32_t component);
 
 }  // namespace planlog

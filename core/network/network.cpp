@@ -14,10 +14,10 @@ namespace planlog {
 namespace {
 
 constexpr uint32_t none = UINT32_MAX;
-// That are kept, beside two for each atom.
-constexpr size_t most_fingerprints = size_t{1} << 16;
+// Fingerprints to keep, besides two for each atom.
+constexpr size_t max_fingerprints = size_t{1} << 16;
 
-// Every bit of the result depends on all of the number (the last steps of SplitMix64), so sums of
+// The finaliser of SplitMix64: every bit of the result depends on all of the number, so sums of
 // results tell sets of numbers apart.
 uint64_t scramble(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -32,8 +32,8 @@ uint64_t hash_of(const std::vector<float>& value) {
     return scramble(hash);
 }
 
-// Loops over vectors are compiled twice, and the faster version is taken where the processor
-// has it. Both give the same results to the last bit.
+// Loops over vectors are compiled twice; the faster version is used if the processor supports it.
+// Both give the same results to the last bit.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(PLANLOG_SANITIZED)
 #define PLANLOG_VECTORS __attribute__((target_clones("avx2", "default")))
 #else
@@ -103,77 +103,43 @@ void Matrix::add_product(const float* vector, float* result) const {
 }
 
 void Network::check() const {
-    if (dimensions.size() != program->relations().size() ||
+    if (dimensions.size() != structure.component_of.size() ||
         atom_activations.size() != dimensions.size())
         throw std::invalid_argument("a dimension and an activation are needed for each relation");
-    const std::vector<Rule>& known = program->rules();
-    std::vector<bool> has_weights(known.size());
-    for (const RuleWeights& weights : rules) {
-        if (weights.rule >= known.size() || has_weights[weights.rule])
-            throw std::invalid_argument("weights for no rule, or twice for the same one");
-        has_weights[weights.rule] = true;
-    }
-    for (uint32_t r = 0; r < known.size(); ++r)
-        if (!has_weights[r] && derives(known[r].head))
-            throw std::invalid_argument("weights for some rules of a relation but not for all");
-    for (uint32_t i = 0; i < dimensions.size(); ++i)
-        if (dimensions[i] != 1 && !derives(RelationId(i)))
+    for (uint32_t i = 0; i < dimensions.size(); ++i) {
+        if (dimensions[i] == 0) throw std::invalid_argument("a dimension is 0");
+        if (dimensions[i] != 1 && !structure.is_derived(RelationId(i)))
             throw std::invalid_argument("inputs have dimension 1");
-    for (const RuleWeights& weights : rules) {
-        const Rule& rule = known[weights.rule];
-        size_t positive = 0;
-        const auto fits = [](const Matrix& m, uint32_t rows, uint32_t columns) {
-            return m.rows == rows && m.columns == columns &&
-                   m.data.size() == size_t{rows} * columns;
-        };
-        bool fit = fits(weights.head, dimensions[index(rule.head)], weights.head.columns);
-        for (const BodyLiteral& literal : rule.body) {
-            if (literal.negated) continue;
-            fit = fit && positive < weights.body.size() &&
-                  fits(weights.body[positive], weights.head.columns,
-                       dimensions[index(literal.relation)]);
-            ++positive;
-        }
-        if (!fit || positive != weights.body.size())
-            throw std::invalid_argument("the weights of a rule do not fit its literals");
     }
-}
-
-bool Network::derives(RelationId relation) const {
-    return std::any_of(rules.begin(), rules.end(), [&](const RuleWeights& weights) {
-        return program->rules()[weights.rule].head == relation;
-    });
+    for (size_t r = 0; r < weights.size(); ++r) {
+        const auto& [head, body] = structure.rules[r];
+        const Matrix& messages = weights[r].head;
+        const bool fits =
+            messages.rows == dimensions[index(head)] &&
+            std::ranges::equal(weights[r].body, body, [&](const Matrix& matrix, auto literal) {
+                return matrix.rows == messages.columns &&
+                       matrix.columns == dimensions[index(literal.relation)];
+            });
+        if (!fits) throw std::invalid_argument("the weights of a rule do not fit its literals");
+    }
 }
 
 NetworkInference::NetworkInference(const Network& network)
     : network_(&network),
-      components_(components(*network.program)),
-      component_of_(network.dimensions.size()),
-      rule_of_(network.program->rules().size(), none),
+      rules_(network.weights.size()),
       nodes_(network.dimensions.size()),
-      is_derived_(network.dimensions.size()),
-      dirty_(components_.size()) {
-    for (uint32_t c = 0; c < components_.size(); ++c)
-        for (RelationId relation : components_[c].relations) component_of_[index(relation)] = c;
+      dirty_(network.structure.components.size()) {
     for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i].dimension = network.dimensions[i];
-    for (const Network::RuleWeights& weights : network.rules)
-        is_derived_[index(network.program->rules()[weights.rule].head)] = true;
-    for (const Network::RuleWeights& weights : network.rules) {
-        rule_of_[weights.rule] = static_cast<uint32_t>(rules_.size());
-        RuleData& rule = rules_.emplace_back();
-        rule.weights = &weights;
-        rule.constant.assign(weights.head.columns, 0);
-        const auto& body = network.program->rules()[weights.rule].body;
-        size_t positive = 0;
-        for (uint32_t l = 0; l < body.size(); ++l) {
-            if (body[l].negated) continue;
-            const Matrix& matrix = weights.body[positive++];
-            if (is_derived_[index(body[l].relation)]) {
-                rule.children.push_back({l, body[l].relation, &matrix, {}, {}});
-            } else {
-                const float one = 1;
-                matrix.add_product(&one, rule.constant.data());
-            }
+    for (size_t r = 0; r < rules_.size(); ++r) {
+        const auto& body = network.structure.rules[r].body;
+        rules_[r].constant.assign(network.weights[r].head.columns, 0);
+        for (size_t l = 0; l < body.size(); ++l) {
+            const Matrix& matrix = network.weights[r].body[l];
+            const float one = 1;
+            if (network.structure.is_derived(body[l].relation))
+                rules_[r].children.push_back({body[l].position, body[l].relation, &matrix, {}, {}});
+            else
+                matrix.add_product(&one, rules_[r].constant.data());
         }
     }
 }
@@ -186,9 +152,9 @@ bool NetworkInference::is_known(RelationId relation, Row row) const {
 void NetworkInference::update(Materialization& materialization) {
     computed_ = 0;
     materialization.take_rederived(rederived_);
-    if (fingerprint_count_ > most_fingerprints + 2 * atom_count_) forget();
+    if (fingerprint_count_ > max_fingerprints + 2 * atom_count_) forget();
     if (evaluations_ != materialization.evaluations()) {
-        evaluations_ = materialization.evaluations();  // rows have other numbers now
+        evaluations_ = materialization.evaluations();  // which has renumbered all rows
         for (Nodes& nodes : nodes_) {
             nodes.of_row.clear();
             nodes.is_dirty.clear();
@@ -197,7 +163,7 @@ void NetworkInference::update(Materialization& materialization) {
         return;
     }
     for (const AtomRef& atom : rederived_) mark_dirty(atom.relation, atom.row);
-    for (uint32_t c = 0; c < components_.size(); ++c)
+    for (uint32_t c = 0; c < dirty_.size(); ++c)
         if (!dirty_[c].empty()) recompute_dirty(materialization, c);
 }
 
@@ -206,35 +172,40 @@ void NetworkInference::update(Materialization& materialization) {
 void NetworkInference::mark_dirty(RelationId relation, Row row) {
     if (index(relation) >= nodes_.size() || !is_known(relation, row)) return;
     uint8_t& is_dirty = nodes_[index(relation)].is_dirty[row];
-    if (!is_dirty) dirty_[component_of_[index(relation)]].push_back({relation, row});
+    if (!is_dirty)
+        dirty_[network_->structure.component_of[index(relation)]].push_back({relation, row});
     is_dirty = 1;
 }
 
-// What is derived from an atom, within its component or outside of it.
+// Marks the atoms that are derived from an atom: those of its component, or the others.
 void NetworkInference::mark_uses_dirty(const Materialization& materialization, AtomRef atom,
                                        bool is_within) {
-    const uint32_t component = component_of_[index(atom.relation)];
-    materialization.derivations().any_use_of(atom, [&](uint32_t rule, Row head_row) {
-        if (rule >= rule_of_.size() || rule_of_[rule] == none) return false;
-        const RelationId head = network_->program->rules()[rule].head;
-        if ((component_of_[index(head)] == component) == is_within) mark_dirty(head, head_row);
+    const NetworkStructure& structure = network_->structure;
+    const uint32_t component = structure.component_of[index(atom.relation)];
+    materialization.derivations().any_use_of(atom, [&](uint32_t number, Row head_row) {
+        const uint32_t rule = structure.find(number);
+        if (rule == NetworkStructure::no_rule) return false;
+        const RelationId head = structure.rules[rule].head;
+        if ((structure.component_of[index(head)] == component) == is_within)
+            mark_dirty(head, head_row);
         return false;
     });
 }
 
-// Whether a value that is known depends on that of an atom.
+// Returns whether a known value depends on the value of an atom.
 bool NetworkInference::is_used(const Materialization& materialization, AtomRef atom) const {
-    return materialization.derivations().any_use_of(atom, [&](uint32_t rule, Row head_row) {
-        return rule < rule_of_.size() && rule_of_[rule] != none &&
-               is_known(network_->program->rules()[rule].head, head_row);
+    return materialization.derivations().any_use_of(atom, [&](uint32_t number, Row head_row) {
+        const uint32_t rule = network_->structure.find(number);
+        return rule != NetworkStructure::no_rule &&
+               is_known(network_->structure.rules[rule].head, head_row);
     });
 }
 
-// The atoms of a component that are dirty, after those of all that it depends on.
+// Recomputes the dirty atoms of a component, after those of the components it depends on.
 void NetworkInference::recompute_dirty(const Materialization& materialization, uint32_t component) {
     std::vector<AtomRef>& atoms = dirty_[component];
-    // Which derivations are left out where they go in a circle depends on all of it.
-    if (components_[component].recursive)
+    // Which derivations of a cycle count depends on all of its atoms.
+    if (network_->structure.components[component].recursive)
         for (size_t i = 0; i < atoms.size(); ++i) mark_uses_dirty(materialization, atoms[i], true);
     former_.clear();
     for (const AtomRef& atom : atoms) {
@@ -253,7 +224,7 @@ void NetworkInference::recompute_dirty(const Materialization& materialization, u
     atoms.clear();
 }
 
-// Gives up all nodes, so that they do not take more and more space.
+// Drops all nodes, to bound the memory.
 void NetworkInference::forget() {
     for (Nodes& nodes : nodes_) {
         nodes.of_row.assign(nodes.of_row.size(), none);
@@ -277,13 +248,6 @@ const float* NetworkInference::value(const Materialization& materialization, Rel
 
 // --- Nodes -------------------------------------------------------------------
 
-uint32_t NetworkInference::Nodes::find_or_add(const Fingerprint& fingerprint) {
-    const uint32_t found = by_fingerprint.find_or_add(
-        fingerprint[0], [&](uint32_t i) { return fingerprints[i] == fingerprint; });
-    if (found == fingerprints.size()) fingerprints.push_back(fingerprint);
-    return found;
-}
-
 uint32_t NetworkInference::Nodes::find_or_add(const std::vector<float>& value) {
     const uint32_t found = by_value.find_or_add(hash_of(value), [&](uint32_t i) {
         return std::memcmp(&values[size_t{i} * dimension], value.data(),
@@ -296,8 +260,8 @@ uint32_t NetworkInference::Nodes::find_or_add(const std::vector<float>& value) {
 uint32_t NetworkInference::node(const Materialization& materialization, RelationId relation,
                                 Row row) {
     if (!is_known(relation, row)) {
-        const Component& component = components_[component_of_[index(relation)]];
-        if (component.recursive)
+        const uint32_t component = network_->structure.component_of[index(relation)];
+        if (network_->structure.components[component].recursive)
             find_nodes(materialization, component);
         else
             find_node(materialization, relation, row, [&](auto visit) {
@@ -307,13 +271,12 @@ uint32_t NetworkInference::node(const Materialization& materialization, Relation
     return nodes_[index(relation)].of_row[row];
 }
 
-// Of all atoms of a recursive component, since they have to be put in order together.
-void NetworkInference::find_nodes(const Materialization& materialization,
-                                  const Component& component) {
-    const DerivationOrder order = derivation_order(materialization, component, component_of_);
+// Finds the nodes of all atoms of a recursive component, since they have to be ordered together.
+void NetworkInference::find_nodes(const Materialization& materialization, uint32_t component) {
+    const DerivationOrder order = derivation_order(materialization, network_->structure, component);
     for (const DerivationOrder::Atom& atom : order.atoms) {
-        // Which derivations are left out depends on those of the atoms that it is derived from,
-        // so what is known of an atom stays true.
+        // Which derivations count depends on those of the atoms that it is derived from, so a
+        // known node is still the right one.
         if (is_known(atom.relation, atom.row)) continue;
         find_node(materialization, atom.relation, atom.row, [&](auto visit) {
             for (uint32_t d = atom.first; d < atom.last; ++d)
@@ -322,7 +285,7 @@ void NetworkInference::find_nodes(const Materialization& materialization,
     }
 }
 
-// The node of an atom whose derivations `each` visits, after those that it is derived from.
+// Finds the node of an atom whose derivations `each` visits, after those that it is derived from.
 template <class Derivations>
 void NetworkInference::find_node(const Materialization& materialization, RelationId relation,
                                  Row row, Derivations each) {
@@ -330,7 +293,7 @@ void NetworkInference::find_node(const Materialization& materialization, Relatio
     Fingerprint fingerprint{};
     each([&](uint32_t rule, const Row* body) {
         Fingerprint message{rule + 1, ~uint64_t{rule}};
-        for (const Child& child : rules_[rule_of_[rule]].children) {
+        for (const Child& child : rules_[network_->structure.rule_of[rule]].children) {
             const uint32_t used = node(materialization, child.relation, body[child.literal]);
             message[0] = message[0] * 0x9e3779b97f4a7c15ULL + used;
             message[1] = message[1] * 0xd6e8feb86659fd93ULL + used;
@@ -338,8 +301,10 @@ void NetworkInference::find_node(const Materialization& materialization, Relatio
         for (size_t half = 0; half < 2; ++half) fingerprint[half] += scramble(message[half]);
     });
     Nodes& nodes = nodes_[index(relation)];
-    const uint32_t number = nodes.find_or_add(fingerprint);
-    if (number == nodes.of_fingerprint.size()) {
+    const uint32_t number = nodes.by_fingerprint.find_or_add(
+        fingerprint[0], [&](uint32_t i) { return nodes.fingerprints[i] == fingerprint; });
+    if (number == nodes.fingerprints.size()) {
+        nodes.fingerprints.push_back(fingerprint);
         compute(nodes.dimension, network_->atom_activations[index(relation)], each);
         nodes.of_fingerprint.push_back(nodes.find_or_add(total_));
         ++fingerprint_count_;
@@ -354,8 +319,8 @@ void NetworkInference::find_node(const Materialization& materialization, Relatio
 
 // --- Values ------------------------------------------------------------------
 
-// The value of an atom, into `total_`, of the given size. Its derivations have all their nodes by
-// now, so nothing else is computed in between.
+// Computes the value of an atom, of the given size, in `total_`. The nodes of its derivations are
+// known, so no other value is computed meanwhile.
 template <class Derivations>
 void NetworkInference::compute(size_t size, Activation activation, Derivations each) {
     total_.assign(size, 0);
@@ -363,7 +328,8 @@ void NetworkInference::compute(size_t size, Activation activation, Derivations e
     each([&](uint32_t rule, const Row* body) {
         if (rule != last) {
             if (last != none) end_rule();
-            begin_rule(rule_of_[rule]);
+            rule_ = network_->structure.rule_of[rule];
+            message_count_ = 0;
             last = rule;
         }
         add_message(body);
@@ -388,12 +354,6 @@ const float* NetworkInference::product(Child& child, uint32_t node) {
     return product;
 }
 
-void NetworkInference::begin_rule(uint32_t rule) {
-    rule_ = rule;
-    message_count_ = 0;
-    messages_.assign(rules_[rule].constant.size(), 0);
-}
-
 void NetworkInference::add_message(const Row* body) {
     RuleData& rule = rules_[rule_];
     const size_t size = rule.constant.size();
@@ -403,7 +363,7 @@ void NetworkInference::add_message(const Row* body) {
         const float* added = product(child, node);
         for (size_t i = 0; i < size; ++i) message_[i] += added[i];
     }
-    // Activations are monotone: the one of the maximum is the maximum of all.
+    // Activations are monotone, so the maximum can be activated instead of each message.
     if (network_->aggregation != Aggregation::Max)
         activate(network_->message_activation, message_.data(), size);
     if (message_count_++ == 0)
@@ -419,7 +379,7 @@ void NetworkInference::end_rule() {
         activate(network_->message_activation, messages_.data(), messages_.size());
     if (network_->aggregation == Aggregation::Mean)
         for (float& value : messages_) value /= static_cast<float>(message_count_);
-    rules_[rule_].weights->head.add_product(messages_.data(), total_.data());
+    network_->weights[rule_].head.add_product(messages_.data(), total_.data());
 }
 
 }  // namespace planlog

@@ -19,6 +19,7 @@ struct MissingValue : std::runtime_error {
 struct GroundAction {
     ActionId action{};
     std::vector<ObjectId> arguments;
+    auto operator<=>(const GroundAction&) const = default;
 };
 
 // An atom of the state and the truth value it gets.

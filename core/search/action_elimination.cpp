@@ -7,132 +7,129 @@ namespace planlog {
 
 namespace {
 
-struct Fact {
-    AtomId atom;
-    bool value;
-};
+std::vector<ObjectId> substitute(const std::vector<Term>& terms,
+                                 const std::vector<ObjectId>& arguments) {
+    std::vector<ObjectId> values;
+    for (const Term& term : terms)
+        values.push_back(term.is_variable ? arguments[term.value] : term.value);
+    return values;
+}
 
-struct Step {
-    std::vector<Fact> needs, makes;
-    double cost = 0;
-};
+}  // namespace
 
-// Turns literals into facts about atoms that can change.
-class Facts {
-  public:
-    Facts(const Task& task, AtomTable& atoms) : task_(task), atoms_(atoms) {}
+ActionElimination::ActionElimination(const Task& task, AtomTable& atoms,
+                                     std::span<const AtomId> state)
+    : task_(task), atoms_(atoms) {
+    const auto lock = atoms.lock();
+    holds_.resize(atoms.size());
+    for (const AtomId atom : state) holds_[atom] = true;
+    for (const Literal& literal : task.goal)
+        has_plain_goal_ = has_plain_goal_ && append_fact(literal, {}, goal_);
+}
 
-    // False if a literal is about a derived predicate.
-    bool append(const Literal& literal, const std::vector<ObjectId>& arguments,
-                std::vector<Fact>& facts) {
-        if (literal.kind == LiteralKind::Equality) return true;
-        const auto& predicates = task_.domain->predicates;
-        if (index(literal.predicate) >= predicates.size()) return false;
-        const Predicate& predicate = predicates[index(literal.predicate)];
-        if (predicate.kind != PredicateKind::Basic) return false;
-        if (!predicate.fluent) return true;
-        const auto values = substituted(literal.terms, arguments);
-        facts.push_back({atoms_.intern(literal.predicate, values.data()), !literal.negated});
-        return true;
-    }
+// Appends the fact of a literal about a fluent atom. Returns false for derived predicates.
+bool ActionElimination::append_fact(const Literal& literal, const std::vector<ObjectId>& arguments,
+                                    std::vector<Fact>& facts) {
+    if (literal.kind == LiteralKind::Equality) return true;
+    const auto& predicates = task_.domain->predicates;
+    if (index(literal.predicate) >= predicates.size()) return false;
+    const Predicate& predicate = predicates[index(literal.predicate)];
+    if (predicate.kind != PredicateKind::Basic) return false;
+    if (!predicate.fluent) return true;
+    const auto values = substitute(literal.terms, arguments);
+    facts.push_back({atoms_.intern(literal.predicate, values.data()), !literal.negated});
+    if (facts.back().atom >= holds_.size()) holds_.resize(atoms_.size());
+    return true;
+}
 
-    std::optional<Step> step(const GroundAction& ground) {
-        const Action& action = task_.domain->actions[index(ground.action)];
-        Step step;
-        for (const Literal& literal : action.precondition)
-            if (!append(literal, ground.arguments, step.needs)) return std::nullopt;
-        for (const bool is_removed : {true, false})  // what is removed and added is true
-            for (const Effect& effect : action.effects) {
-                if (!effect.condition.empty() || !effect.quantified.empty()) return std::nullopt;
-                if (effect.atom.negated != is_removed) continue;
-                if (!append(effect.atom, ground.arguments, step.makes)) return std::nullopt;
-            }
-        if (!task_.minimises_cost) step.cost = 1;
-        for (const CostEffect& cost : action.costs) {
-            if (!task_.minimises_cost) break;
-            if (!cost.condition.empty() || !cost.quantified.empty()) return std::nullopt;
-            step.cost += cost.is_constant ? cost.constant
-                                          : task_.function_values[cost.function].at(function_key(
-                                                substituted(cost.terms, ground.arguments)));
+size_t ActionElimination::Hash::operator()(const GroundAction& action) const {
+    uint64_t hash = mix(index(action.action) + 1);
+    for (const ObjectId object : action.arguments)
+        hash = mix(hash + 0x9e3779b97f4a7c15ULL * (uint64_t{object} + 1));
+    return hash;
+}
+
+std::optional<ActionElimination::GroundedAction> ActionElimination::ground(
+    const GroundAction& ground) {
+    const auto lock = atoms_.lock();
+    const Action& action = task_.domain->actions[index(ground.action)];
+    GroundedAction result;
+    for (const Literal& literal : action.precondition)
+        if (!append_fact(literal, ground.arguments, result.preconditions)) return std::nullopt;
+    for (const bool deletes : {true, false})  // an atom that is both deleted and added is added
+        for (const Effect& effect : action.effects) {
+            if (!effect.condition.empty() || !effect.quantified.empty()) return std::nullopt;
+            if (effect.atom.negated == deletes &&
+                !append_fact(effect.atom, ground.arguments, result.effects))
+                return std::nullopt;
         }
-        return step;
+    result.cost = task_.minimises_cost ? 0 : 1;
+    if (!task_.minimises_cost) return result;
+    for (const CostEffect& cost : action.costs) {
+        if (!cost.condition.empty() || !cost.quantified.empty()) return std::nullopt;
+        result.cost += cost.is_constant ? cost.constant
+                                        : task_.function_values[cost.function].at(function_key(
+                                              substitute(cost.terms, ground.arguments)));
     }
+    return result;
+}
 
-  private:
-    static std::vector<ObjectId> substituted(const std::vector<Term>& terms,
-                                             const std::vector<ObjectId>& arguments) {
-        std::vector<ObjectId> values;
-        for (const Term& term : terms)
-            values.push_back(term.is_variable ? arguments[term.value] : term.value);
-        return values;
+// Returns the backward justified ones of these steps.
+std::vector<uint32_t> ActionElimination::justified(const std::vector<const GroundedAction*>& plan,
+                                                   const std::vector<uint32_t>& steps) const {
+    std::vector<bool> holds = holds_;
+    std::vector<Fact> established;  // effects of each step that did not hold before
+    std::vector<size_t> offsets{0};
+    for (const uint32_t step : steps) {
+        const auto& effects = plan[step]->effects;
+        const size_t begin = established.size();
+        for (const Fact& fact : effects)
+            if (holds[fact.atom] != fact.value) established.push_back(fact);
+        for (const Fact& fact : effects) holds[fact.atom] = fact.value;
+        const auto undone = std::remove_if(
+            established.begin() + static_cast<std::ptrdiff_t>(begin), established.end(),
+            [&](const Fact& fact) { return holds[fact.atom] != fact.value; });
+        established.erase(undone, established.end());
+        offsets.push_back(established.size());
     }
-
-    const Task& task_;
-    AtomTable& atoms_;
-};
-
-// Of the steps, those that serve.
-std::vector<uint32_t> serving(const std::vector<Step>& steps, const std::vector<uint32_t>& chosen,
-                              std::vector<bool> holds, const std::vector<Fact>& goal) {
-    std::vector<std::vector<Fact>> changes;  // what a step makes that did not hold
-    for (const uint32_t i : chosen) {
-        auto& changed = changes.emplace_back();
-        std::vector<bool> before;
-        for (const Fact& fact : steps[i].makes) before.push_back(holds[fact.atom]);
-        for (const Fact& fact : steps[i].makes) holds[fact.atom] = fact.value;
-        for (size_t f = 0; f < before.size(); ++f)
-            if (const Fact& fact = steps[i].makes[f];
-                before[f] != fact.value && holds[fact.atom] == fact.value)
-                changed.push_back(fact);
-    }
-    enum class Want : uint8_t { Nothing, True, False };
-    std::vector<Want> wanted(holds.size(), Want::Nothing);
-    const auto want = [](bool value) { return value ? Want::True : Want::False; };
-    for (const Fact& fact : goal) wanted[fact.atom] = want(fact.value);
+    std::vector<std::optional<bool>> needed(holds.size());  // truth values
+    for (const Fact& fact : goal_) needed[fact.atom] = fact.value;
     std::vector<uint32_t> kept;
-    for (size_t s = chosen.size(); s-- > 0;) {
-        bool serves = false;
-        for (const Fact& fact : changes[s]) {
-            if (wanted[fact.atom] != want(fact.value)) continue;
-            wanted[fact.atom] = Want::Nothing;
-            serves = true;
+    for (size_t s = steps.size(); s-- > 0;) {
+        bool is_justified = false;
+        for (size_t f = offsets[s]; f < offsets[s + 1]; ++f) {
+            const Fact& fact = established[f];
+            if (needed[fact.atom] != fact.value) continue;
+            needed[fact.atom].reset();
+            is_justified = true;
         }
-        if (!serves) continue;
-        for (const Fact& fact : steps[chosen[s]].needs) wanted[fact.atom] = want(fact.value);
-        kept.push_back(chosen[s]);
+        if (!is_justified) continue;
+        for (const Fact& fact : plan[steps[s]]->preconditions) needed[fact.atom] = fact.value;
+        kept.push_back(steps[s]);
     }
     std::reverse(kept.begin(), kept.end());
     return kept;
 }
 
-}  // namespace
-
-std::optional<Elimination> eliminate_actions(const Task& task, AtomTable& atoms,
-                                             std::span<const AtomId> state,
-                                             const std::vector<GroundAction>& plan) {
-    const auto lock = atoms.lock();
-    Facts facts(task, atoms);
-    std::vector<Fact> goal;
-    for (const Literal& literal : task.goal)
-        if (!facts.append(literal, {}, goal)) return std::nullopt;
-    std::vector<Step> steps;
+std::optional<ActionElimination::Result> ActionElimination::eliminate(
+    const std::vector<GroundAction>& plan) {
+    if (!has_plain_goal_) return std::nullopt;
+    std::vector<const GroundedAction*> actions;
     for (const GroundAction& action : plan) {
-        auto step = facts.step(action);
-        if (!step) return std::nullopt;
-        steps.push_back(std::move(*step));
+        auto found = actions_.find(action);
+        if (found == actions_.end()) found = actions_.emplace(action, ground(action)).first;
+        if (!found->second) return std::nullopt;
+        actions.push_back(&*found->second);
     }
-    std::vector<bool> holds(atoms.size());
-    for (const AtomId atom : state) holds[atom] = true;
-    std::vector<uint32_t> kept(plan.size());
-    std::iota(kept.begin(), kept.end(), 0);
+    Result result{std::vector<uint32_t>(plan.size()), 0};
+    std::iota(result.steps.begin(), result.steps.end(), 0);
     size_t before;
     do {
-        before = kept.size();
-        kept = serving(steps, kept, holds, goal);
-    } while (kept.size() < before);
-    double cost = 0;
-    for (const uint32_t step : kept) cost += steps[step].cost;
-    return Elimination{std::move(kept), cost};
+        before = result.steps.size();
+        result.steps = justified(actions, result.steps);
+    } while (result.steps.size() < before);
+    for (const uint32_t step : result.steps) result.cost += actions[step]->cost;
+    return result;
 }
 
 }  // namespace planlog

@@ -1,12 +1,15 @@
-// Which actions of a plan serve its goal.
+// Action elimination: the removal of redundant actions from a plan.
 //
-// An action serves if it makes something true or false that the goal or a later action that serves
-// needs. The others can be left out, and what remains is still a plan: all that it needs holds as
-// it did before. Since fewer actions may make others superfluous, this is repeated until all serve.
+// An action is backward justified if it establishes a fact that the goal or a later backward
+// justified action needs (Fink and Yang, "Formalizing plan justifications", 1992). The other
+// actions are redundant: all that the rest needs still holds without them. Since removals may make
+// further actions redundant, this is repeated until nothing changes. (Action elimination by Nakhost
+// and Mueller, ICAPS 2010, tests each action by a simulation of the rest; it takes quadratic time.)
 #pragma once
 
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "planning/state.hpp"
@@ -14,16 +17,46 @@
 
 namespace planlog {
 
-struct Elimination {
-    std::vector<uint32_t> steps;  // that serve, in order
-    double cost;                  // of these
-};
+class ActionElimination {
+  public:
+    // For plans of the task from `state`.
+    ActionElimination(const Task& task, AtomTable& atoms, std::span<const AtomId> state);
 
-// A plan for a task from a state on. Nothing is said if an action has conditional effects or costs,
-// or if an action or the goal has a condition over derived predicates: what these need is not to be
-// seen from literals.
-std::optional<Elimination> eliminate_actions(const Task& task, AtomTable& atoms,
-                                             std::span<const AtomId> state,
-                                             const std::vector<GroundAction>& plan);
+    struct Result {
+        std::vector<uint32_t> steps;  // of the plan that are kept, in order
+        double cost;                  // of these
+    };
+    // Returns nothing if an action of the plan has conditional effects or costs, or if derived
+    // predicates occur in a precondition or in the goal: the facts that these need are not given by
+    // their literals.
+    std::optional<Result> eliminate(const std::vector<GroundAction>& plan);
+
+  private:
+    struct Fact {
+        AtomId atom;
+        bool value;
+    };
+    struct GroundedAction {
+        std::vector<Fact> preconditions, effects;
+        double cost = 0;
+    };
+    struct Hash {
+        size_t operator()(const GroundAction& action) const;
+    };
+
+    std::optional<GroundedAction> ground(const GroundAction& action);
+    bool append_fact(const Literal& literal, const std::vector<ObjectId>& arguments,
+                     std::vector<Fact>& facts);
+    std::vector<uint32_t> justified(const std::vector<const GroundedAction*>& plan,
+                                    const std::vector<uint32_t>& steps) const;
+
+    const Task& task_;
+    AtomTable& atoms_;
+    std::vector<bool> holds_;  // in the state, per atom that occurs in a fact
+    std::vector<Fact> goal_;
+    bool has_plain_goal_ = true;  // of literals over basic predicates
+    // Searches eliminate from many plans with the same actions.
+    std::unordered_map<GroundAction, std::optional<GroundedAction>, Hash> actions_;
+};
 
 }  // namespace planlog

@@ -14,37 +14,33 @@ using namespace std::chrono_literals;
 
 constexpr auto poll_interval = 10ms;
 
-// Expansions of a round: at least so many for each step of the plan, and so many in any case.
-constexpr uint64_t shortest_per_step = 2, shortest = 200;
-constexpr uint64_t longest_per_step = 320, longest = 40'000;
-
-std::future<void> start_thread(const std::function<void(PlanLocalSearch&)>& work,
-                               PlanLocalSearch& member) {
-    try {
-        return std::async(std::launch::async, [&] { work(member); });
-    } catch (const std::system_error&) {  // what it lacks is room for the thread's stack
-        throw std::bad_alloc();
-    }
-}
+// Expansions of a round, at least and at most: for each step of the plan, but no fewer than ...
+constexpr uint64_t min_per_step = 2, min_round = 200;
+constexpr uint64_t max_per_step = 320, max_round = 40'000;
 
 }  // namespace
 
 ParallelSearch::ParallelSearch(const Task& task, AtomTable& atoms, const Program& program,
-                               const Network* network, uint64_t seed, size_t size) {
+                               const Network* network, uint64_t seed, size_t size, bool eliminate) {
     for (size_t i = 0; i < size; ++i, seed += 0x9e3779b97f4a7c15ULL)
-        searches_.emplace_back(task, atoms, program, network, seed).watch(stop_);
+        searches_.emplace_back(task, atoms, program, network, seed, eliminate, stop_);
 }
 
+// Runs the work of each search on a thread of its own.
 void ParallelSearch::run(const std::function<void(PlanLocalSearch&)>& work, const Poll& poll) {
     stop_ = false;
-    std::vector<std::future<void>> running;  // its end waits for all threads, whatever happens
+    std::vector<std::future<void>> running;  // its destructor waits for all threads
     try {
-        for (PlanLocalSearch& member : searches_) running.push_back(start_thread(work, member));
+        for (PlanLocalSearch& search : searches_)
+            running.push_back(std::async(std::launch::async, [&] { work(search); }));
         for (auto& one : running) {
             while (one.wait_for(poll_interval) == std::future_status::timeout)
                 if (!poll()) stop_ = true;
             one.get();
         }
+    } catch (const std::system_error&) {  // no memory for the stack of a thread
+        stop_ = true;
+        throw std::bad_alloc();
     } catch (...) {
         stop_ = true;
         throw;
@@ -54,11 +50,20 @@ void ParallelSearch::run(const std::function<void(PlanLocalSearch&)>& work, cons
 void ParallelSearch::start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
                            const Poll& poll) {
     round_ = 0;
-    run(
-        [&](PlanLocalSearch& member) {
-            member.start(state, plan, &member == &searches_.front() ? 0 : 1);
-        },
-        poll);
+    const auto start = [&](PlanLocalSearch& search) {
+        search.start(state, plan, &search == &searches_.front() ? 0 : 1);
+    };
+    run(start, poll);
+}
+
+std::vector<PlanLocalSearch::ActionCost> ParallelSearch::action_costs(size_t step,
+                                                                      const Poll& poll) {
+    std::vector<PlanLocalSearch::ActionCost> costs;
+    const auto work = [&, chosen = &best()](PlanLocalSearch& search) {
+        if (&search == chosen) costs = search.action_costs(step);
+    };
+    run(work, poll);
+    return costs;
 }
 
 bool ParallelSearch::improve(uint64_t expansions, const Poll& poll) {
@@ -66,34 +71,30 @@ bool ParallelSearch::improve(uint64_t expansions, const Poll& poll) {
     bool is_better = false;
     while (!is_better && cost > 0 && this->expansions() < expansions && poll()) {
         const std::vector<GroundAction> plan = best().plan();
-        round_ = std::clamp(round_, std::max(shortest, shortest_per_step * plan.size()),
-                            std::max(longest, longest_per_step * plan.size()));
-        // The last round is shorter, so that the number of expansions is kept to.
+        round_ = std::clamp(round_, std::max(min_round, min_per_step * plan.size()),
+                            std::max(max_round, max_per_step * plan.size()));
+        // The last round is shorter, to keep to the number of expansions.
         const uint64_t left = expansions - this->expansions(), size = searches_.size();
         const uint64_t share = std::min(round_, left / size + (left % size > 0));
-        run(
-            [&](PlanLocalSearch& member) {
-                if (member.cost() > cost) member.adopt(plan);
-                const uint64_t end = member.expansions() + share;
-                while (member.expansions() < end && !stop_) member.improve();
-            },
-            poll);
+        const auto work = [&](PlanLocalSearch& search) {
+            if (search.cost() > cost) search.adopt(plan);
+            const uint64_t end = search.expansions() + share;
+            while (search.expansions() < end && !stop_) search.improve();
+        };
+        run(work, poll);
         is_better = best().cost() < cost;
         round_ = is_better ? round_ / 2 : round_ * 2;
     }
     return is_better;
 }
 
-const PlanLocalSearch& ParallelSearch::best() const {
-    return *std::min_element(searches_.begin(), searches_.end(),
-                             [](const PlanLocalSearch& one, const PlanLocalSearch& other) {
-                                 return one.cost() < other.cost();
-                             });
+PlanLocalSearch& ParallelSearch::best() {
+    return *std::ranges::min_element(searches_, {}, &PlanLocalSearch::cost);
 }
 
 uint64_t ParallelSearch::expansions() const {
     uint64_t sum = 0;
-    for (const PlanLocalSearch& member : searches_) sum += member.expansions();
+    for (const PlanLocalSearch& search : searches_) sum += search.expansions();
     return sum;
 }
 

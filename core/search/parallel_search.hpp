@@ -1,16 +1,14 @@
-// Several improvers that work on one plan at the same time, each on a thread of its own.
+// Parallel local search over plans: several local searches, each on its own thread, that share the
+// best plan from time to time.
 //
-// They work in rounds. In a round each of them makes so many expansions, without a look at the
-// others; before the next one those whose plan costs more than the best take that one over. Those
-// with another plan of the same cost keep it: other trials lie before them. So what is found
-// depends on the seed, on how many there are and on the number of expansions, not on which thread
-// is faster.
+// They work in rounds. In a round, each search makes the same number of expansions on its own.
+// Before the next round, searches whose plan is more expensive than the best one adopt it; those
+// with another plan of the same cost keep theirs, for diversity. So the result depends on the seed,
+// the number of searches and the number of expansions, not on the speed of the threads.
 //
-// The first member of a learned policy begins with what the policy does by itself, and the others
-// with what it does if it is not quite sure.
-//
-// Rounds are short while they lead to better plans, which the others are to know of soon, and get
-// longer while they do not.
+// Rounds are short while they improve the plan, so that the others get it soon, and grow longer
+// while they do not. With a network, the first search begins with the policy's own plan, the others
+// with plans that are sampled by the scores.
 #pragma once
 
 #include <deque>
@@ -22,30 +20,31 @@ namespace planlog {
 
 class ParallelSearch {
   public:
-    // Called now and then by the thread that waits for the others: whether they are to go on. If
-    // it throws, they end as well.
+    // Called by the waiting thread every few milliseconds. The searches stop when it returns false
+    // or throws.
     using Poll = std::function<bool()>;
 
     ParallelSearch(const Task& task, AtomTable& atoms, const Program& program,
-                   const Network* network, uint64_t seed, size_t size);
+                   const Network* network, uint64_t seed, size_t size, bool eliminate);
 
-    // As PlanLocalSearch::start.
+    // As those of PlanLocalSearch. `action_costs` is that of the best search.
     void start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
                const Poll& poll);
-    // Rounds until the plan costs less, there are so many expansions in all, or the work is ended
-    // from outside; whether it costs less.
+    std::vector<PlanLocalSearch::ActionCost> action_costs(size_t step, const Poll& poll);
+    // Searches until the plan is cheaper, the searches have made this number of expansions since
+    // the start, or `poll` stops them. Returns whether the plan is cheaper.
     bool improve(uint64_t expansions, const Poll& poll);
 
-    // Of those with the cheapest plan the first.
-    const PlanLocalSearch& best() const;
+    // The first search with the cheapest plan.
+    PlanLocalSearch& best();
     uint64_t expansions() const;
 
   private:
     void run(const std::function<void(PlanLocalSearch&)>& work, const Poll& poll);
 
     std::atomic<bool> stop_ = false;
-    std::deque<PlanLocalSearch> searches_;  // they do not move
-    uint64_t round_ = 0;                    // expansions of the next one, for each member
+    std::deque<PlanLocalSearch> searches_;  // which cannot be moved
+    uint64_t round_ = 0;                    // expansions of each search in the next round
 };
 
 }  // namespace planlog

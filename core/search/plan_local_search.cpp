@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -12,57 +13,88 @@ namespace {
 
 constexpr uint32_t none = UINT32_MAX;
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double temperature = 3;  // of draws: with a high one all actions are equally likely
+constexpr double temperature = 3;  // of the draw of a perturbation's first action
 
 }  // namespace
 
 PlanLocalSearch::PlanLocalSearch(const Task& task, AtomTable& atoms, const Program& program,
-                                 const Network* network, uint64_t seed)
-    : scored_walk_(task, atoms, program, network),
+                                 const Network* network, uint64_t seed, bool eliminate,
+                                 const std::atomic<bool>& stop)
+    : task_(task),
+      atoms_(atoms),
+      scored_walk_(task, atoms, program, network),
       random_(seed),
+      eliminate_(eliminate),
+      stop_(stop),
       first_with_(task.domain->actions.size()),
       parity_(task.domain->predicates.size()) {}
 
 void PlanLocalSearch::start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
                             double noise) {
+    Materialization& materialization = scored_walk_.walk().materialization();
+    // An evaluation from scratch may take long. It cannot be continued, so later ones run through.
+    materialization.poll() = [this] {
+        if (stop_) throw std::runtime_error("stopped");
+    };
     scored_walk_.walk().start(state);
+    materialization.poll() = nullptr;
     plan_.clear();
-    changes_.clear();
+    tried_.clear();
     base_ = 0;
+    cost_ = slack_ = 0;
     if (scored_walk_.has_scores()) first_noise_ = noise;
     adopt(plan);
+    if (!eliminate_) return;
+    elimination_.emplace(task_, atoms_, state);
+    if (const auto eliminated = elimination_->eliminate(plan))
+        adopt_eliminated(plan, cost_, *eliminated);
 }
 
 // --- The plan ------------------------------------------------------------------
 
-void PlanLocalSearch::adopt(const std::vector<GroundAction>& plan) {
-    if (!plan_.empty()) go_to(0);
+bool PlanLocalSearch::adopt(const std::vector<GroundAction>& plan) {
+    size_t common = 0;  // steps at the beginning, which stay
+    while (common < std::min(plan.size(), plan_.size()) && plan[common] == plan_[common].action)
+        ++common;
+    go_to(common);
     Walk& walk = scored_walk_.walk();
-    std::vector<Step> steps;
-    std::vector<StateChange> changes;
-    for (const GroundAction& action : plan) {
-        if (!walk.is_applicable(action.action, action.arguments.data()))
+    const double before = common < plan_.size() ? plan_[common].cost : cost_;
+    std::vector<Step> added;
+    for (size_t i = common; i < plan.size(); ++i) {
+        const ObjectId* arguments = plan[i].arguments.data();
+        if (!walk.is_applicable(plan[i].action, arguments))
             throw std::invalid_argument("an action of the plan is not applicable");
-        steps.push_back({action, no_row, walk.cost(), changes.size(), walk.fingerprint(), 1});
-        walk.apply(action.action, action.arguments.data());
-        const auto changed = walk.changes(walk.steps() - 1);
-        changes.insert(changes.end(), changed.begin(), changed.end());
+        added.push_back({plan[i], no_row, before + walk.cost(), walk.fingerprint(), {}});
+        walk.apply(plan[i].action, arguments);
+        const auto changes = walk.changes(walk.steps() - 1);
+        added.back().changes.assign(changes.begin(), changes.end());
     }
     if (walk.goals_left() > 0) throw std::invalid_argument("the plan does not lead to a goal");
-    cost_ = walk.cost();
-    plan_ = std::move(steps);
-    changes_ = std::move(changes);
-    base_ = plan_.size();
-    walk.jump({});
+    return replace(common, plan_.size(), std::move(added), before + walk.cost());
+}
+
+// Replaces the steps of the plan from `begin` up to `end`, where the walk is now. Returns whether
+// the plan has become cheaper.
+bool PlanLocalSearch::replace(size_t begin, size_t end, std::vector<Step> added, double cost) {
+    for (size_t i = end; i < plan_.size(); ++i) plan_[i].cost += cost - cost_;
+    const auto first = plan_.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = plan_.begin() + static_cast<std::ptrdiff_t>(end);
+    plan_.insert(plan_.erase(first, last), std::make_move_iterator(added.begin()),
+                 std::make_move_iterator(added.end()));
+    base_ = begin + added.size();
+    scored_walk_.walk().jump({});
     index_plan();
-    forget_trials();
+    const bool is_cheaper = cost < cost_;
+    cost_ = cost;
+    if (is_cheaper) forget_tried();
+    return is_cheaper;
 }
 
 void PlanLocalSearch::index_plan() {
     const Materialization& materialization = scored_walk_.walk().materialization();
     for (auto& rows : first_with_) std::fill(rows.begin(), rows.end(), none);
     next_with_.assign(plan_.size(), none);
-    done_in_.assign(plan_.size(), 0);
+    applied_in_.assign(plan_.size(), 0);
     step_of_.clear();
     for (size_t i = plan_.size(); i-- > 0;) {
         Step& step = plan_[i];
@@ -78,7 +110,7 @@ void PlanLocalSearch::index_plan() {
     }
 }
 
-void PlanLocalSearch::forget_trials() {
+void PlanLocalSearch::forget_tried() {
     tried_.clear();
     for (Step& step : plan_) step.weight = 1;
 }
@@ -94,7 +126,8 @@ std::vector<AtomId> PlanLocalSearch::state(size_t step) {
     return scored_walk_.walk().state();
 }
 
-// An atom has changed if the number of its changes on the way is odd, in whatever direction.
+// Undoes the walk's own steps and those of the plan between `base_` and the step, at once: an atom
+// has changed if it changed an odd number of times, in whatever direction.
 void PlanLocalSearch::go_to(size_t step) {
     Walk& walk = scored_walk_.walk();
     net_.clear();
@@ -107,11 +140,7 @@ void PlanLocalSearch::go_to(size_t step) {
         }
     };
     for (size_t i = 0; i < walk.steps(); ++i) pass(walk.changes(i));
-    const auto offset = [&](size_t i) {
-        return i < plan_.size() ? plan_[i].changes : changes_.size();
-    };
-    const size_t low = offset(std::min(base_, step)), high = offset(std::max(base_, step));
-    pass(std::span(changes_).subspan(low, high - low));
+    for (size_t i = std::min(base_, step); i < std::max(base_, step); ++i) pass(plan_[i].changes);
     size_t kept = 0;
     for (const StateChange& change : net_) {
         uint8_t& odd = parity_[index(change.predicate)][change.row];
@@ -125,7 +154,7 @@ void PlanLocalSearch::go_to(size_t step) {
     base_ = step;
 }
 
-// --- Trials --------------------------------------------------------------------
+// --- Perturbations -------------------------------------------------------------
 
 std::optional<size_t> PlanLocalSearch::draw_step() {
     double total = 0;
@@ -142,8 +171,8 @@ std::optional<size_t> PlanLocalSearch::draw_step() {
     return last;
 }
 
-// Where the walk is: one of the actions that were not tried, drawn by the scores. What is known of
-// a step's weight is too high at first; none is drawn as often as that requires.
+// Draws one of the untried actions of the current state, by their scores. The weight of the step
+// starts as an upper bound; rejection sampling corrects for it.
 std::optional<ActionRow> PlanLocalSearch::draw_action(size_t at) {
     Walk& walk = scored_walk_.walk();
     Step& step = plan_[at];
@@ -156,8 +185,7 @@ std::optional<ActionRow> PlanLocalSearch::draw_action(size_t at) {
     for (const auto& [action, score] : scored) {
         const double value = (score - highest) / temperature;
         all += std::exp(value);
-        if ((action.action == step.action.action && action.row == step.row) ||
-            tried_.contains(walk.hash(action, step.state[0])))
+        if (action == step.action_row() || tried_.contains(walk.hash(action, step.state[0])))
             continue;
         untried += std::exp(value);
         const double chance = value + walk.gumbel(action, key);
@@ -166,9 +194,9 @@ std::optional<ActionRow> PlanLocalSearch::draw_action(size_t at) {
         drawn = action;
     }
     const double weight = drawn ? untried / all : 0;
-    const bool is_taken = uniform() * step.weight < weight;
+    const bool is_accepted = uniform() * step.weight < weight;
     step.weight = weight;
-    if (!is_taken) return std::nullopt;
+    if (!is_accepted) return std::nullopt;
     return drawn;
 }
 
@@ -184,48 +212,49 @@ bool PlanLocalSearch::improve() {
     if (const auto noise = std::exchange(first_noise_, {}); noise && !plan_.empty()) {
         go_to(0);
         const auto cost = rollout(0, std::nullopt, {0, SIZE_MAX, *noise, random_(), false});
-        return cost && splice(0, *cost);
+        return cost && accept(0, *cost);
     }
     const auto step = draw_step();
+    ++expansions_;  // also if nothing is tried, so that the search ends
     if (!step) {
-        forget_trials();  // the plan has changed since the first of them
-        ++expansions_;    // so that it ends, where there is nothing to try
+        forget_tried();  // plateau moves may have opened new neighbours since
         return false;
     }
     go_to(*step);
-    ++expansions_;
     auto action = draw_action(*step);
     if (!action) return false;
     if (uniform() < 0.5)
-        action.reset();  // the plan's next ones are first
+        action.reset();  // the rollout may begin with a later action of the plan
     else
         tried_.insert(scored_walk_.walk().hash(*action, plan_[*step].state[0]));
     const auto cost = rollout(*step, action, draw_perturbation(*step));
-    return cost && splice(*step, *cost);
+    return cost && accept(*step, *cost);
 }
 
-// From the state of a step, where the walk is, by an action; the cost of the whole plan then, if it
-// is not higher than that of the present one.
+// --- Rollouts ------------------------------------------------------------------
+
+// Rolls out from the state of a step, where the walk is. Returns the cost of the resulting plan,
+// unless it is higher than that of the current one.
 std::optional<double> PlanLocalSearch::rollout(size_t step, std::optional<ActionRow> first,
-                                               Perturbation perturbation) {
+                                               const Perturbation& perturbation) {
     Walk& walk = scored_walk_.walk();
     trajectory_.clear();
-    ++trial_;
+    ++rollouts_;
     from_ = step;
     const double before = plan_[step].cost;
-    // A state that comes again is noticed when it comes after the one that was last kept; one is
-    // kept after 1, 2, 4, ... steps.
+    // Cycle detection (Brent 1980): compare each state with the one after 1, 2, 4, ... steps.
     Fingerprint kept = plan_[step].state;
     size_t next_kept = 1;
     std::optional<ActionRow> action = first ? first : next(perturbation);
     while (action) {
-        if (stop_ && stop_->load(std::memory_order_relaxed)) return std::nullopt;
-        mark_done(*action);
+        if (stop_.load(std::memory_order_relaxed)) return std::nullopt;
+        if (const uint32_t planned = first_left(*action); planned != none)
+            applied_in_[planned] = rollouts_;
         trajectory_.push_back({*action, before + walk.cost(), walk.fingerprint()});
         walk.apply(action->action, walk.arguments(*action));
         ++expansions_;
         const double cost = before + walk.cost();
-        if (cost > cost_) return std::nullopt;
+        if (cost > cost_ + slack_) return std::nullopt;
         const Fingerprint state = walk.fingerprint();
         if (walk.goals_left() == 0) {
             rejoin_step_ = plan_.size();
@@ -236,7 +265,7 @@ std::optional<double> PlanLocalSearch::rollout(size_t step, std::optional<Action
                                                          plan_[joined->second].state == state) {
             rejoin_step_ = joined->second;
             const double total = cost + (cost_ - plan_[rejoin_step_].cost);
-            if (total > cost_ || rejoin_step_ <= step) return std::nullopt;
+            if (total > cost_ + slack_ || rejoin_step_ <= step) return std::nullopt;
             return total;
         }
         if (state == kept) return std::nullopt;
@@ -250,125 +279,93 @@ std::optional<double> PlanLocalSearch::rollout(size_t step, std::optional<Action
 }
 
 std::optional<ActionRow> PlanLocalSearch::next(const Perturbation& perturbation) {
-    std::optional<ActionRow> held;  // the plan's action at the first step of the trial
-    if (trajectory_.size() < perturbation.tabu_steps)
-        held = ActionRow{plan_[from_].action.action, plan_[from_].row};
-    if (trajectory_.size() >= perturbation.policy_steps)
-        if (const auto action = planned(held)) return action;
+    std::optional<ActionRow> tabu;
+    if (trajectory_.size() < perturbation.tabu_steps) tabu = plan_[from_].action_row();
+    if (trajectory_.size() >= perturbation.policy_steps) {
+        uint32_t first = none;  // planned action that is left and derived
+        scored_walk_.walk().visit_actions([&](ActionRow action) {
+            if (action != tabu) first = std::min(first, first_left(action));
+        });
+        if (first != none) return plan_[first].action_row();
+    }
     const uint64_t key = perturbation.key + trajectory_.size();
-    if (const auto action = scored_walk_.best(key, perturbation.noise, held)) return action;
+    if (const auto action = scored_walk_.best(key, perturbation.noise, tabu)) return action;
     return scored_walk_.best(key, perturbation.noise);
 }
 
-// The first action that is left of the plan and derived.
-std::optional<ActionRow> PlanLocalSearch::planned(std::optional<ActionRow> excluded) const {
-    uint32_t first = none;
-    scored_walk_.walk().visit_actions([&](ActionRow action) {
-        const auto& rows = first_with_[index(action.action)];
-        if (action == excluded || action.row >= rows.size()) return;
-        for (uint32_t at = rows[action.row]; at != none; at = next_with_[at]) {
-            if (at < from_ || done_in_[at] == trial_) continue;
-            first = std::min(first, at);
-            break;
-        }
-    });
-    if (first == none) return std::nullopt;
-    return ActionRow{plan_[first].action.action, plan_[first].row};
-}
-
-void PlanLocalSearch::mark_done(ActionRow action) {
+// Returns the first step with this action that the rollout has not applied; none if there is none.
+uint32_t PlanLocalSearch::first_left(ActionRow action) const {
     const auto& rows = first_with_[index(action.action)];
-    if (action.row >= rows.size()) return;
-    for (uint32_t at = rows[action.row]; at != none; at = next_with_[at]) {
-        if (at < from_ || done_in_[at] == trial_) continue;
-        done_in_[at] = trial_;
-        return;
-    }
+    if (action.row >= rows.size()) return none;
+    uint32_t step = rows[action.row];
+    while (step != none && (step < from_ || applied_in_[step] == rollouts_))
+        step = next_with_[step];
+    return step;
 }
 
-// The way of the trial takes the place of the plan from a step on, up to the step `rejoin_step_`;
-// whether that costs less.
-bool PlanLocalSearch::splice(size_t step, double cost) {
-    const Walk& walk = scored_walk_.walk();
-    std::vector<Step> plan;
-    std::vector<StateChange> changes;
-    const auto append = [&](Step&& added, std::span<const StateChange> its) {
-        added.changes = changes.size();
-        changes.insert(changes.end(), its.begin(), its.end());
-        plan.push_back(std::move(added));
-    };
-    const auto keep = [&](size_t begin, size_t end, double dearer) {
-        for (size_t i = begin; i < end; ++i) {
-            const size_t last = i + 1 < plan_.size() ? plan_[i + 1].changes : changes_.size();
-            const auto its = std::span(changes_).subspan(plan_[i].changes, last - plan_[i].changes);
-            plan_[i].cost += dearer;
-            append(std::move(plan_[i]), its);
-        }
-    };
-    keep(0, step, 0);
+// Adopts a plan of this cost without its redundant actions. Returns whether it is cheaper.
+bool PlanLocalSearch::adopt_eliminated(const std::vector<GroundAction>& plan, double cost,
+                                       const ActionElimination::Result& eliminated) {
+    std::vector<GroundAction> kept;
+    for (const uint32_t step : eliminated.steps) kept.push_back(plan[step]);
+    slack_ = std::max(slack_, cost - eliminated.cost);
+    return adopt(kept);
+}
+
+// Replaces the steps of the plan from `step` up to `rejoin_step_` by the trajectory of the rollout,
+// if the resulting plan costs no more. Returns whether the plan has become cheaper.
+bool PlanLocalSearch::accept(size_t step, double cost) {
+    Walk& walk = scored_walk_.walk();
+    if (elimination_) {
+        std::vector<GroundAction> actions;
+        for (size_t i = 0; i < step; ++i) actions.push_back(plan_[i].action);
+        for (const Move& move : trajectory_) actions.push_back(walk.ground(move.action));
+        for (size_t i = rejoin_step_; i < plan_.size(); ++i) actions.push_back(plan_[i].action);
+        if (const auto eliminated = elimination_->eliminate(actions);
+            eliminated && eliminated->steps.size() < actions.size())
+            return eliminated->cost < cost_ && adopt_eliminated(actions, cost, *eliminated);
+        if (cost > cost_) return false;
+    }
+    std::vector<Step> added;
     for (size_t i = 0; i < trajectory_.size(); ++i) {
         const auto& [action, before, state] = trajectory_[i];
-        append({walk.ground(action), action.row, before, 0, state, 1}, walk.changes(i));
+        const auto changes = walk.changes(i);
+        added.push_back(
+            {walk.ground(action), action.row, before, state, {changes.begin(), changes.end()}});
     }
-    const size_t joined = plan.size();
-    keep(rejoin_step_, plan_.size(), cost - cost_);
-    plan_ = std::move(plan);
-    changes_ = std::move(changes);
-    const bool is_better = cost < cost_;
-    cost_ = cost;
-    scored_walk_.walk().jump({});
-    base_ = joined;
-    index_plan();
-    if (is_better) forget_trials();
-    return is_better;
+    return replace(step, rejoin_step_, std::move(added), cost);
 }
 
-// --- Surveys -------------------------------------------------------------------
+// --- Labels --------------------------------------------------------------------
 
 std::vector<PlanLocalSearch::ActionCost> PlanLocalSearch::action_costs(size_t step) {
     std::vector<ActionRow> actions;
     std::vector<ActionCost> costs;
-    while (true) {
+    bool is_cheaper = true;
+    while (std::exchange(is_cheaper, false)) {
         go_to(step);
         actions.clear();
         costs.clear();
         scored_walk_.walk().append_actions(actions);
-        bool is_shorter = false;
         for (const ActionRow action : actions) {
-            const GroundAction ground = scored_walk_.walk().ground(action);
-            if (action.action == plan_[step].action.action && action.row == plan_[step].row) {
-                costs.push_back({ground, cost_ - plan_[step].cost});
-                continue;
-            }
-            std::optional<double> cost;  // by the plan, by the policy, or first one, then the other
+            std::optional<double> cost;
+            if (action == plan_[step].action_row()) cost = cost_;
+            // After the action: by the plan, by the policy for some steps, or by the policy alone.
             for (const size_t policy_steps : {size_t{0}, size_t{4}, SIZE_MAX}) {
+                if (cost) break;
                 go_to(step);
                 cost = rollout(step, action, {1, policy_steps, 0, 0});
-                if (cost) break;
             }
             if (cost && *cost < cost_) {
-                splice(step, *cost);
-                is_shorter = true;
+                accept(step, *cost);
+                is_cheaper = true;
                 break;
             }
+            const GroundAction ground = scored_walk_.walk().ground(action);
             costs.push_back({ground, cost ? *cost - plan_[step].cost : infinite});
         }
-        if (!is_shorter) return costs;
     }
-}
-
-size_t PlanLocalSearch::follow_policy(uint64_t key, size_t most) {
-    go_to(0);
-    Walk& walk = scored_walk_.walk();
-    size_t steps = 0;
-    while (steps < most && walk.goals_left() > 0) {
-        const auto action = scored_walk_.best(key);
-        if (!action) break;
-        walk.apply(action->action, walk.arguments(*action));
-        ++steps;
-        ++expansions_;
-    }
-    return steps;
+    return costs;
 }
 
 }  // namespace planlog

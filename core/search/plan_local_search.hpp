@@ -10,6 +10,10 @@
 // trajectory is spliced in). It fails if it costs more than the plan, repeats a state, or finds no
 // action. A plan of equal cost replaces the current one, too: plateau moves open new neighbours.
 //
+// Redundant actions are eliminated from the first plan and from every other one before the search
+// adopts it. The policy may need them all the same, so a rollout may cost more than the plan by as
+// much as elimination has removed from one plan.
+//
 // Choices are random: the step by the policy's uncertainty there, the first action by its score,
 // `tabu_steps` and `policy_steps` uniformly from the powers of two up to the length of the plan. In
 // every other rollout the policy samples its actions instead of taking the best. With a network,
@@ -29,41 +33,38 @@
 #include <unordered_set>
 #include <vector>
 
+#include "search/action_elimination.hpp"
 #include "search/scored_walk.hpp"
 
 namespace planlog {
 
 class PlanLocalSearch {
   public:
+    // `stop` ends the work early when it becomes true, perhaps on another thread.
     PlanLocalSearch(const Task& task, AtomTable& atoms, const Program& program,
-                    const Network* network, uint64_t seed);
+                    const Network* network, uint64_t seed, bool eliminate,
+                    const std::atomic<bool>& stop);
 
-    // The plan must lead from the state to a goal; std::invalid_argument if it does not.
-    // The noise is that of the first trial.
-    void start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
-               double noise = 0);
-    // Takes another plan for the same state.
-    void adopt(const std::vector<GroundAction>& plan);
-    // Draws a trial and makes it; whether the plan costs less then.
+    // Starts from a plan that leads from the state to a goal; throws std::invalid_argument if it
+    // does not. With a network, the policy's own plan is the first rollout, with this noise.
+    void start(std::span<const AtomId> state, const std::vector<GroundAction>& plan, double noise);
+    // Continues from another plan for the same state. Returns whether it is cheaper.
+    bool adopt(const std::vector<GroundAction>& plan);
+    // Makes one rollout at random. Returns whether the plan has become cheaper.
     bool improve();
-    // For each action that is derived at a step of the plan: the least cost of a plan that was
-    // found to begin with it, from there on; infinite if it is more than that of the plan. If one
-    // is found that costs less, the plan is replaced.
+    // Returns for each action that is derived at a step the least cost found of a plan that begins
+    // with it, from there on; infinite if no such plan is as cheap as the current one. If one is
+    // cheaper, it becomes the current plan.
     struct ActionCost {
         GroundAction action;
         double cost;
     };
     std::vector<ActionCost> action_costs(size_t step);
-    // Follows the policy alone from the start of the plan, for so many steps at most.
-    size_t follow_policy(uint64_t key, size_t most);
 
     std::vector<GroundAction> plan() const;
-    size_t length() const { return plan_.size(); }
     double cost() const { return cost_; }
     std::vector<AtomId> state(size_t step);
-    uint64_t expansions() const { return expansions_; }  // actions that were chosen and applied
-    // What is set to true, perhaps by another thread, makes work end early.
-    void watch(const std::atomic<bool>& stop) { stop_ = &stop; }
+    uint64_t expansions() const { return expansions_; }  // actions chosen and applied
 
   private:
     using Fingerprint = std::array<uint64_t, 2>;
@@ -71,17 +72,19 @@ class PlanLocalSearch {
         GroundAction action;
         Row row;            // of the action; no_row if the policy has never derived it
         double cost;        // of the steps before
-        size_t changes;     // where its changes begin
         Fingerprint state;  // before it
-        double weight;      // share of the other actions in what the policy would draw, at most
+        std::vector<StateChange> changes;
+        double weight = 1;  // upper bound of the policy's probability of other, untried actions
+
+        ActionRow action_row() const { return {action.action, row}; }
     };
 
-    struct Perturbation {   // of a trial
-        size_t tabu_steps;  // steps in which the plan's action is not taken if there is another one
-        size_t policy_steps;     // steps before the plan's actions are looked for
-        double noise;            // in the policy's choice
-        uint64_t key;            // of what is left to chance
-        bool may_rejoin = true;  // whether a state of the plan is an end
+    struct Perturbation {
+        size_t tabu_steps;       // during which the planned action of the first step is tabu
+        size_t policy_steps;     // before planned actions are replayed
+        double noise;            // in the policy's choices
+        uint64_t key;            // of random choices
+        bool may_rejoin = true;  // at a later state of the plan
     };
 
     double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
@@ -90,41 +93,47 @@ class PlanLocalSearch {
     Perturbation draw_perturbation(size_t step);
     void go_to(size_t step);
     std::optional<double> rollout(size_t step, std::optional<ActionRow> first,
-                                  Perturbation perturbation);
+                                  const Perturbation& perturbation);
     std::optional<ActionRow> next(const Perturbation& perturbation);
-    std::optional<ActionRow> planned(std::optional<ActionRow> excluded) const;
-    void mark_done(ActionRow action);
-    bool splice(size_t step, double cost);
+    uint32_t first_left(ActionRow action) const;
+    bool adopt_eliminated(const std::vector<GroundAction>& plan, double cost,
+                          const ActionElimination::Result& eliminated);
+    bool accept(size_t step, double cost);
+    bool replace(size_t begin, size_t end, std::vector<Step> added, double cost);
     void index_plan();
-    void forget_trials();
+    void forget_tried();
 
+    const Task& task_;
+    AtomTable& atoms_;
     ScoredWalk scored_walk_;
     std::mt19937_64 random_;
-    const std::atomic<bool>* stop_ = nullptr;
+    bool eliminate_;
+    std::optional<ActionElimination> elimination_;
+    const std::atomic<bool>& stop_;
     uint64_t expansions_ = 0;
-    std::optional<double> first_noise_;  // of the trial that is to be the first
+    std::optional<double> first_noise_;  // if the policy's own plan is still to be tried
 
     std::vector<Step> plan_;
     double cost_ = 0;
-    std::vector<StateChange> changes_;                // of all steps, one after another
-    std::unordered_map<uint64_t, uint32_t> step_of_;  // first half of a state's fingerprint
-    std::unordered_set<uint64_t> tried_;              // states with actions
+    double slack_ = 0;  // cost of redundant actions that rollouts may have
+    std::unordered_map<uint64_t, uint32_t> step_of_;  // by the first half of a state's fingerprint
+    std::unordered_set<uint64_t> tried_;              // hashes of states with actions
     // Steps with a given action, per schema and row: the first, and for each step the next.
     std::vector<std::vector<uint32_t>> first_with_;
     std::vector<uint32_t> next_with_;
 
-    size_t base_ = 0;  // the step at which the walk's own steps begin
-    // The present trial.
+    size_t base_ = 0;  // the step of the plan at which the walk's own steps begin
+    // The current rollout.
     struct Move {
         ActionRow action;
         double cost;        // of the plan before it
         Fingerprint state;  // before it
     };
     std::vector<Move> trajectory_;
-    size_t rejoin_step_ = 0;  // the step of the plan that it goes on with
-    uint64_t trial_ = 0;
-    std::vector<uint64_t> done_in_;  // per step: the last trial that has taken its action
-    size_t from_ = 0;                // steps before this one are not of the trial
+    size_t from_ = 0;         // step of the plan at which it starts
+    size_t rejoin_step_ = 0;  // step of the plan at which it ends
+    uint64_t rollouts_ = 0;
+    std::vector<uint64_t> applied_in_;  // per step: the last rollout that applied its action
     std::vector<std::vector<uint8_t>> parity_;  // per predicate and row
     std::vector<StateChange> net_;
 };

@@ -1,4 +1,4 @@
-// A policy at work in a task: where it is, and how good it finds each action that it derives.
+// A walk whose derived actions have scores: the values of their atoms in a network.
 #pragma once
 
 #include <optional>
@@ -16,25 +16,22 @@ struct ScoredAction {
 
 class ScoredWalk {
   public:
-    // Without a network all actions are equally good.
+    // Without a network all scores are 0.
     ScoredWalk(const Task& task, AtomTable& atoms, const Program& program, const Network* network);
-    // Actions have scores from here on.
     void attach(const Network& network);
 
     Walk& walk() { return walk_; }
     const Walk& walk() const { return walk_; }
     bool has_scores() const { return inference_.has_value(); }
-    // What the network makes of the present state; there must be one.
-    NetworkInference& inference() { return *inference_; }
+    NetworkInference& inference() { return *inference_; }  // there must be a network
     const NetworkInference& inference() const { return *inference_; }
-    // The derived actions of the present state with their scores, in any order. They are valid
-    // until the walk goes on.
+    // The derived actions with their scores, in any order, valid until the state changes.
     const std::vector<ScoredAction>& scored();
-    // The one with the highest score; of equal ones it depends on the key which. With noise it is
-    // drawn: with probabilities in proportion to e^(score / noise). One action may be excluded.
+    // Returns the action with the highest score; the key breaks ties. With noise, samples an action
+    // with probability proportional to e^(score / noise). One action may be excluded.
     std::optional<ActionRow> best(uint64_t key, double noise = 0,
                                   std::optional<ActionRow> excluded = std::nullopt);
-    // The same, but of equal ones the first by name.
+    // Returns the first by name of the actions with the highest score.
     std::optional<ActionRow> best_by_name();
 
   private:

@@ -1,5 +1,5 @@
-// Directed graphs as flat arrays: the arcs that leave node v are those from
-// offsets[v] up to offsets[v + 1], and arc a leads to targets[a].
+// Directed graphs as flat arrays: the arcs of node v are those from offsets[v] up to offsets[v +
+// 1], and arc a leads to targets[a].
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Graph {
     }
 };
 
-// All arcs turned round. Arc i of the result is arc arcs[i] of the graph.
+// The graph with all arcs reversed. Arc i is arc arcs[i] of the original.
 struct ReversedGraph {
     std::vector<uint32_t> offsets;
     std::vector<uint32_t> targets;
@@ -31,11 +31,11 @@ ReversedGraph reversed(const Graph& graph);
 
 constexpr int32_t not_reached = -1;
 
-// The least number of arcs from any of the sources to each node.
+// Returns the least number of arcs from any of the sources to each node (breadth-first search).
 std::vector<int32_t> distances(const Graph& graph, std::span<const uint32_t> sources);
 
-// The strongly connected component of each node (Tarjan). Components are numbered
-// so that every arc leads to the same component or to one with a smaller number.
+// Returns the strongly connected component of each node (Tarjan 1972). Every arc leads to the same
+// component or to one with a smaller number.
 std::vector<uint32_t> strong_components(const Graph& graph);
 
 }  // namespace planlog

@@ -1,4 +1,4 @@
-"""The core of Planlog: PDDL, relations, evaluation, state spaces, networks."""
+"""The core of Planlog: PDDL, Datalog, state spaces, networks, search."""
 
 import enum
 from collections.abc import Sequence
@@ -118,15 +118,33 @@ class Program:
     def action_relation(self, action: int) -> int | None: ...
     def check(self) -> None: ...
 
+class Activation(enum.Enum):
+    IDENTITY = 0
+
+    TANH = 1
+
+    SIGMOID = 2
+
+    RELU = 3
+
+    LEAKY_RELU = 4
+
+class Aggregation(enum.Enum):
+    MAX = 0
+
+    MEAN = 1
+
+    SUM = 2
+
 class Network:
     def __init__(
         self,
         program: Program,
         dimensions: Sequence[int],
         rules: Sequence[tuple[int, NDArray[numpy.float32], Sequence[NDArray[numpy.float32]]]],
-        message_activation: int,
-        atom_activations: Sequence[int],
-        aggregation: int,
+        message_activation: Activation,
+        atom_activations: Sequence[Activation],
+        aggregation: Aggregation,
     ) -> None: ...
 
 class MissingValue(LookupError):
@@ -142,6 +160,7 @@ class Walk:
     def attach(self, network: Network) -> None: ...
     def scores(self) -> list[tuple[_GroundAction, float]]: ...
     def best(self, temperature: float | None, key: int) -> _GroundAction | None: ...
+    def follow_policy(self, key: int, max_steps: int) -> int: ...
     def values(self, relation: int) -> tuple[_Ids, NDArray[numpy.float32]]: ...
     @property
     def computed(self) -> int: ...
@@ -206,8 +225,20 @@ class Derivation:
     @property
     def rules(self) -> tuple[list[int], list[int]]: ...
 
+class Sharing(enum.Enum):
+    """Criterion by which atoms are the same node."""
+
+    NONE = 0
+    """Every atom is a node of its own."""
+
+    SETS = 1
+    """Equal sets of messages from each rule: enough for the maximum."""
+
+    MULTISETS = 2
+    """Equal multisets of messages from each rule: needed for mean and sum."""
+
 class Circuit:
-    def __init__(self, program: Program, rules: Sequence[int], sharing: int) -> None: ...
+    def __init__(self, program: Program, rules: Sequence[int], sharing: Sharing) -> None: ...
     def finish(
         self, outputs: Sequence[int]
     ) -> tuple[list[_Layer], list[_Ids], tuple[int, int, int, int, int]]: ...
@@ -236,34 +267,23 @@ def eliminate_actions(
     task: Task, state: NDArray[numpy.uint32], plan: Sequence[tuple[int, Sequence[int]]]
 ) -> tuple[list[int], float] | None: ...
 
-class PlanLocalSearch:
-    def __init__(
-        self, task: Task, program: Program, network: Network | None, seed: int
-    ) -> None: ...
-    def start(
-        self, state: NDArray[numpy.uint32], plan: Sequence[tuple[int, Sequence[int]]]
-    ) -> None: ...
-    def improve(self, expansions: int) -> bool: ...
-    def action_costs(self, step: int) -> list[tuple[_GroundAction, float]]: ...
-    def follow_policy(self, key: int, most: int) -> int: ...
-    def plan(self) -> list[_GroundAction]: ...
-    def state(self, step: int) -> NDArray[numpy.uint32]: ...
-    @property
-    def length(self) -> int: ...
-    @property
-    def cost(self) -> float: ...
-    @property
-    def expansions(self) -> int: ...
-
 class ParallelSearch:
     def __init__(
-        self, task: Task, program: Program, network: Network | None, seed: int, size: int
+        self,
+        task: Task,
+        program: Program,
+        network: Network | None,
+        seed: int,
+        threads: int,
+        eliminate: bool,
     ) -> None: ...
     def start(
         self, state: NDArray[numpy.uint32], plan: Sequence[tuple[int, Sequence[int]]]
     ) -> None: ...
     def improve(self, expansions: int, seconds: float | None) -> bool: ...
+    def action_costs(self, step: int) -> list[tuple[_GroundAction, float]]: ...
     def plan(self) -> list[_GroundAction]: ...
+    def state(self, step: int) -> NDArray[numpy.uint32]: ...
     @property
     def cost(self) -> float: ...
     @property

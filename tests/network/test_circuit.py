@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -399,7 +400,7 @@ def test_states_of_several_tasks_in_turn(
     policy = Policy.parse(text, DOMAIN)
     structure = structure_of(policy)
     derived = sorted(structure.derived)
-    circuit = _core.Circuit(policy.core, [rule.number for rule in structure.rules], sharing.value)
+    circuit = _core.Circuit(policy.core, [rule.number for rule in structure.rules], sharing)
     feeds: dict[Task, _core.CircuitFeed] = {}
     places = places_of(listed)
     random.Random(seed).shuffle(places)
@@ -718,3 +719,99 @@ def test_spaces_are_of_expanded_states() -> None:
     builder = CircuitBuilder(NEAR, Sharing.SETS)
     with pytest.raises(ValueError, match="not expanded"):
         builder.add_space(space, np.array([len(space) - 1], dtype=np.uint32))
+
+
+def core_circuit(policy: Policy, sharing: Sharing = Sharing.SETS) -> _core.Circuit:
+    return _core.Circuit(policy.core, list(policy.rule_numbers), sharing)
+
+
+EVEN = Policy.parse(
+    "even(X) :- red(X).\nodd(Y) :- even(X), edge(X, Y).\neven(Y) :- odd(X), edge(X, Y).", DOMAIN
+)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [[0, 0], [10**6], [0], [0, 2], [1]],
+    ids=["twice", "unknown", "one of a relation", "one of two relations", "the other"],
+)
+def test_circuits_have_all_rules_of_a_component(rules: list[int]) -> None:
+    _core.Circuit(EVEN.core, [0, 1, 2], Sharing.SETS)
+    with pytest.raises(ValueError, match="rule"):
+        _core.Circuit(EVEN.core, rules, Sharing.SETS)
+
+
+def test_the_way_of_sharing_is_one_of_three() -> None:
+    for wrong in (3, -1, "sets"):
+        with pytest.raises(TypeError):
+            _core.Circuit(NEAR.core, [0, 1], wrong)  # type: ignore[arg-type]
+
+
+def test_nodes_are_of_known_relations_in_the_last_state() -> None:
+    circuit = core_circuit(NEAR)
+    tasks = [make_task(edges, []) for edges in ([("red", "b")], [("edge", "a", "b"), ("red", "b")])]
+    first, second = (_core.CircuitFeed(circuit, task.core) for task in tasks)
+    for ask in (lambda: first.nodes(EDGE), first.actions):
+        with pytest.raises(ValueError, match="last state"):
+            ask()
+    first.add_state(tasks[0].initial.ids)
+    first.nodes(EDGE)
+    for relation in (len(NAMES), 10**6):
+        with pytest.raises(ValueError, match="relation"):
+            first.nodes(relation)
+    second.add_state(tasks[1].initial.ids)
+    assert len(second.actions()[0]) == 1
+    for ask in (lambda: first.nodes(EDGE), first.actions):
+        with pytest.raises(ValueError, match="last state"):
+            ask()
+    with pytest.raises(ValueError, match="relation"):
+        circuit.finish([len(NAMES)])
+
+
+ROAD = Domain.parse(
+    """(define (domain roads) (:predicates (road ?x ?y) (at ?x))
+    (:action go :parameters (?x ?y) :precondition (and (at ?x) (road ?x ?y))
+      :effect (and (at ?y) (not (at ?x)))))"""
+)
+
+
+def road_task(length: int) -> Task:
+    """A road of several places, from the first to the last."""
+    places = [f"p{i}" for i in range(length + 1)]
+    roads = " ".join(f"(road {x} {y})" for x, y in pairwise(places))
+    return ROAD.parse_task(
+        f"""(define (problem p) (:domain roads) (:objects {" ".join(places)})
+        (:init {roads} (at p0)) (:goal (at p{length})))"""
+    )
+
+
+def test_static_relations_are_those_of_each_task() -> None:
+    """A feed may lie where a deleted one has been."""
+    policy = Policy.parse("far(X) :- road(X, Y), road(Y, Z).\ngo(X, Y) :- road(X, Y).", ROAD)
+    far = [name for _, name, _ in policy.core.relations].index("far")
+    circuit = core_circuit(policy)
+    for length in (2, 9, 4, 7, 3):
+        task = road_task(length)
+        feed = _core.CircuitFeed(circuit, task.core)
+        feed.add_state(task.initial.ids)
+        atoms, nodes = feed.nodes(far)
+        assert len(atoms) == len(nodes) == length - 1
+        assert set(nodes.tolist()) == {0}
+        del feed
+
+
+def test_features_are_those_of_a_feed() -> None:
+    policy = Policy.parse("near(X) :- at(X).\ngo(X, Y) :- near(X), road(X, Y).", ROAD)
+    at = [name for _, name, _ in policy.core.relations].index("at")
+    circuit = core_circuit(policy)
+    small, large = road_task(2), road_task(50)
+    first, second = (_core.CircuitFeed(circuit, task.core) for task in (small, large))
+    one = np.array([small.object_id("p0")], dtype=np.uint32)
+    first.set_features([(at, one, np.array([3], dtype=np.uint32))])
+    first.add_state(small.initial.ids)
+    assert first.nodes(at)[1].tolist() == [3]
+    walk = Policy.applicable(ROAD).start(large)
+    for _ in range(40):
+        walk.apply(walk.actions()[0])
+    second.add_state(walk.state.ids)
+    assert second.nodes(at)[1].tolist() == [0]

@@ -92,14 +92,14 @@ def core_arguments(policy: Policy, network: Network) -> list[Any]:
             (rule.number, matrix(f"r{i}.H"), [matrix(f"r{i}.B{j}") for j in range(len(rule.body))])
             for i, rule in enumerate(structure.rules)
         ],
-        ACTIVATIONS.index(shape.message_activation),
+        _core.Activation[shape.message_activation.name],
         [
-            ACTIVATIONS.index(
-                shape.score_activation if r in network.scores else shape.atom_activation
-            )
+            _core.Activation[
+                (shape.score_activation if r in network.scores else shape.atom_activation).name
+            ]
             for r in range(len(structure.relations))
         ],
-        AGGREGATIONS.index(shape.aggregation),
+        _core.Aggregation[shape.aggregation.name],
     ]
 
 
@@ -580,10 +580,6 @@ EDGE = [name for name, _ in PAIR_NETWORK.structure.relations].index("edge")
             "no such rule": with_rules(lambda rules: [*rules, (10**6, *rules[0][1:])]),
             "one of two rules of a relation": with_rules(lambda rules: rules[1:]),
             "a rule twice": with_rules(lambda rules: [*rules, rules[0]]),
-            "an unknown activation": replaced(3, 9),
-            "a negative activation": replaced(3, -1),
-            "an unknown activation of atoms": changed(4, 0, 9),
-            "an unknown aggregation": replaced(5, 9),
         }.items()
     ],
 )
@@ -592,6 +588,26 @@ def test_networks_that_do_not_fit_are_refused(change: Change) -> None:
     _core.Network(*arguments)
     change(arguments)
     with pytest.raises(ValueError, match=r"\w"):
+        _core.Network(*arguments)
+
+
+def test_networks_have_all_rules_of_a_component() -> None:
+    """Two relations that depend on each other are both derived, or both inputs."""
+    policy = Policy.parse("even(X) :- odd(X).\nodd(X) :- even(X).\nodd(X) :- red(X).", DOMAIN)
+    arguments = core_arguments(policy, network_of(policy, NetworkSettings(1), 0))
+    for chosen in ([0], [1, 2], [1]):
+        with pytest.raises(ValueError, match="rules"):
+            _core.Network(*arguments[:2], [arguments[2][i] for i in chosen], *arguments[3:])
+
+
+def test_dimensions_are_positive() -> None:
+    arguments = core_arguments(PAIR, PAIR_NETWORK)
+    near = [name for name, _ in PAIR_NETWORK.structure.relations].index("near")
+    arguments[1][near] = 0
+    *deriving, (using, head, body) = arguments[2]
+    arguments[2] = [(rule, head_of_rule[:0], rest) for rule, head_of_rule, rest in deriving]
+    arguments[2].append((using, head, [matrix[:, :0].copy() for matrix in body]))
+    with pytest.raises(ValueError, match="dimension"):
         _core.Network(*arguments)
 
 

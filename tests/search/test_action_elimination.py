@@ -1,4 +1,4 @@
-"""Plans without the actions that serve nothing: still plans, and what a slow reference keeps."""
+"""Action elimination: results are still plans, and equal those of a slow reference."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def apply(state: set[str], some: list[Literal]) -> set[str]:
 def serving(
     initial: set[str], goal: list[Literal], steps: list[tuple[Schema, str]]
 ) -> list[tuple[Schema, str]]:
-    """What the definition says, step by step, over and over until nothing can be left out."""
+    """Follow the definition step by step, until no action is redundant."""
     states = [initial]
     for schema, x in steps:
         states.append(apply(states[-1], schema.ground(schema.makes, x)))
@@ -101,7 +101,7 @@ def serving(
 
 @examples(300)
 @given(seeds, st.booleans())
-def test_what_serves_is_kept_and_the_rest_is_not(seed: int, with_costs: bool) -> None:
+def test_redundant_actions_are_eliminated_and_no_others(seed: int, with_costs: bool) -> None:
     rng = random.Random(seed)
     schemas = [random_schema(rng, i) for i in range(5)]
     objects = "abc"
@@ -156,7 +156,7 @@ def test_plans_of_policies(name: str) -> None:
         report = validate(domain, problem, text)
         assert report.valid
         assert report.cost == result.cost
-    # Every action of these two serves: what a block or a car leads to is needed.
+    # Policies of these two domains have no redundant actions.
     assert (shorter == 0) == (name in ("blocksworld", "ferry"))
 
 

@@ -23,6 +23,7 @@ from planlog.network.model_file import Model
 from planlog.pddl.task import Action, Domain, Task
 from planlog.policy.execution import Outcome, PlanResult, execute
 from planlog.policy.policy import Policy
+from planlog.search.action_elimination import eliminate_redundant_actions
 from planlog.search.improve import first_plan, improve
 from planlog.statespace.space import expand
 from planlog.validation import validate
@@ -125,6 +126,8 @@ def test_plans_are_valid_and_each_costs_less_than_the_last(
         report = validate(domain, problem, text)
         assert report.valid
         assert report.cost == result.cost == len(result.actions)
+    for result in found[1:]:
+        assert eliminate_redundant_actions(task, result) == result
     for one, next_one in pairwise(found):
         assert next_one.cost < one.cost
     for one, next_one in pairwise(found[1:]):
@@ -151,6 +154,48 @@ def test_some_of_these_first_plans_can_be_improved() -> None:
         optima = [expand(task, rules, limit=200_000).goal_distances[0] for task in tasks]
         costs = [max(plan_of(rules, task, s).cost for s in range(20)) for task in tasks]
         assert any(cost > optimum for cost, optimum in zip(costs, optima, strict=True)), name
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", ["rover", "satellite"])
+def test_the_search_goes_on_with_the_plan_without_redundant_actions(
+    name: str, threads: int
+) -> None:
+    sizes = {
+        "rover": {"rovers": 2, "waypoints": 6, "cameras": 6, "objectives": 6},
+        "satellite": {"satellites": 3, "instruments": 6, "modes": 3, "directions": 8},
+    }
+    task, rules = generated(name, 1, **sizes[name]), policy_of(name)
+    first = plan_of(rules, task)
+    search = _core.ParallelSearch(task.core, rules.core, None, 0, threads, True)
+    search.start(task.initial.ids, task.encode(first.actions))
+    # The search begins with the plan without them, reports it, and so ends no worse.
+    shorter = eliminate_redundant_actions(task, first)
+    assert search.plan() == task.encode(shorter.actions)
+    assert search.cost == shorter.cost < first.cost
+    found = list(improve(rules, task, first, threads=threads, max_expansions=5_000))
+    assert (found[0].actions, found[0].steps) == (shorter.actions, 0)
+    while search.improve(5_000, None):
+        plan = tuple(task.decode(*step) for step in search.plan())
+        result = replace(first, actions=plan, cost=search.cost)
+        assert search.cost == len(plan)
+        assert eliminate_redundant_actions(task, result) == result
+    assert (search.cost, search.expansions) == (found[-1].cost, max(5_000, search.expansions))
+    # Without elimination, the plan stays as it is.
+    search = _core.ParallelSearch(task.core, rules.core, None, 0, threads, False)
+    search.start(task.initial.ids, task.encode(first.actions))
+    assert search.plan() == task.encode(first.actions)
+
+
+def test_redundant_actions_without_cost_are_eliminated() -> None:
+    lengths = {(0, 1): 0, (1, 0): 0, (0, 2): 9, (0, 3): 2, (3, 2): 2}
+    text, _ = roads(lengths, 3)
+    task = Domain.parse(ROADS).parse_task(text.replace("(:goal (at p3))", "(:goal (at p2))"))
+    policy = Policy.applicable(task.domain)
+    actions = tuple(Action("go", pair) for pair in (("p0", "p1"), ("p1", "p0"), ("p0", "p2")))
+    first = PlanResult(Outcome.SOLVED, actions, 9.0, False, 3, 0, 0.0)
+    *_, last = improve(policy, task, first, threads=1, max_expansions=1_000)
+    assert last.actions == (Action("go", ("p0", "p3")), Action("go", ("p3", "p2")))
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -282,7 +327,7 @@ def test_the_time_limit_ends_the_search() -> None:
 @pytest.mark.usefixtures("interruptible")
 def test_after_an_interrupt_the_best_plan_is_there_and_the_search_can_go_on() -> None:
     rules, task, first = large_task()
-    search = _core.ParallelSearch(task.core, rules.core, None, 0, 2)
+    search = _core.ParallelSearch(task.core, rules.core, None, 0, 2, True)
     search.start(task.initial.ids, task.encode(first.actions))
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -117,14 +117,16 @@ def _label_plan(
     if not plan.solved:
         return None
     program, network = policy.chooser
-    search = _core.PlanLocalSearch(task.core, program, network, int(rng.integers(2**63)))
+    # Redundant actions stay: the labels compare plans that the policy can find.
+    search = _core.ParallelSearch(
+        task.core, program, network, int(rng.integers(2**63)), threads=1, eliminate=False
+    )
     search.start(start.ids, task.encode(plan.actions))
-    max_expansions = settings.expansions_per_step * search.length
-    while search.expansions < max_expansions:
+    max_expansions = settings.expansions_per_step * len(plan.actions)
+    while search.improve(max_expansions, None):
         check_cancelled()
-        search.improve(max_expansions)
     states, optimal = [], []
-    steps = rng.permutation(search.length)[: settings.labelled_steps]
+    steps = rng.permutation(len(search.plan()))[: settings.labelled_steps]
     # Backwards, since labelling a step may change the plan from there on.
     for step in np.sort(steps)[::-1].tolist():
         check_cancelled()

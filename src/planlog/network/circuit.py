@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import TypeVar
 
 import numpy as np
@@ -24,14 +23,7 @@ from planlog.statespace.space import OnProgress, StateSpace
 
 _CHUNK = 500  # states added between two progress reports
 _NONE = np.zeros(0, dtype=np.uint32)
-
-
-class Sharing(Enum):
-    """Criterion by which atoms are the same node."""
-
-    NONE = 0  # every atom is a node of its own
-    SETS = 1  # equal sets of messages from each rule: enough where the maximum is taken
-    MULTISETS = 2  # equal messages, each the same number of times: needed for mean and sum
+Sharing = _core.Sharing
 
 
 @dataclass(frozen=True)
@@ -132,7 +124,7 @@ class CircuitBuilder:
         self.policy = policy
         self.structure = structure_of(policy, outputs)
         numbers = [rule.number for rule in self.structure.rules]
-        self._core = _core.Circuit(policy.core, numbers, sharing.value)
+        self._core = _core.Circuit(policy.core, numbers, sharing)
         self._all_derived = structure_of(policy).derived
         self._outputs = sorted(self.structure.derived if outputs is None else outputs)
         self._states: list[dict[int, tuple[Ids, Ids]]] = []

@@ -10,21 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from planlog import _core
-from planlog.network.settings import Activation, Aggregation, NetworkSettings
+from planlog.network.settings import NetworkSettings
 from planlog.network.structure import Structure
 from planlog.network.template import Template
 
 Weights = Mapping[str, npt.NDArray[np.float32]]
-
-# In the core's order.
-_ACTIVATIONS = (
-    Activation.IDENTITY,
-    Activation.TANH,
-    Activation.SIGMOID,
-    Activation.RELU,
-    Activation.LEAKY_RELU,
-)
-_AGGREGATIONS = (Aggregation.MAX, Aggregation.MEAN, Aggregation.SUM)
 
 
 class NetworkScorer:
@@ -134,8 +124,7 @@ def _network(template: Template, settings: NetworkSettings, weights: Weights) ->
     relations = range(len(structure.relations))
     dimensions = [settings.width if r in structure.derived - scores else 1 for r in relations]
     activations = [
-        _ACTIVATIONS.index(settings.score_activation if r in scores else settings.atom_activation)
-        for r in relations
+        settings.score_activation if r in scores else settings.atom_activation for r in relations
     ]
     rules = [
         (rule.number, matrix(f"r{i}.H"), [matrix(f"r{i}.B{j}") for j in range(len(rule.body))])
@@ -145,7 +134,7 @@ def _network(template: Template, settings: NetworkSettings, weights: Weights) ->
         template.policy.core,
         dimensions,
         rules,
-        _ACTIVATIONS.index(settings.message_activation),
-        activations,
-        _AGGREGATIONS.index(settings.aggregation),
+        _core.Activation[settings.message_activation.name],
+        [_core.Activation[activation.name] for activation in activations],
+        _core.Aggregation[settings.aggregation.name],
     )

@@ -1,7 +1,7 @@
-"""Plans without the actions that serve nothing.
+"""Action elimination: the removal of redundant actions from a plan.
 
-A policy may do what turns out to have been in vain: calibrate a camera that is never used. Such an
-action can be left out afterwards; all that the goal and the other actions need still holds.
+A policy decides step by step, so some of its actions may turn out to be redundant: it calibrates a
+camera that is never used.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from planlog.policy.execution import PlanResult
 
 
 def eliminate_redundant_actions(task: Task, result: PlanResult) -> PlanResult:
-    """The plan with those actions only that make something true or false which the goal or a later
-    one of them needs.
+    """Return the plan with the actions that establish a fact for the goal or a later kept action.
 
-    The result is the same if it is no plan, or if actions or the goal depend on derived predicates
-    or have conditional effects.
+    Return the result itself if it is no plan, or if derived predicates or conditional effects hide
+    what the actions or the goal need.
     """
     if not result.solved:
         return result

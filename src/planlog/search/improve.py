@@ -1,8 +1,7 @@
-"""Better plans around a policy, for as long as one has time: local search in the core.
+"""Local search over plans: perturb a plan at one step, then repair its suffix.
 
-Somewhere along the best plan so far another action of the policy is taken, and the rest is made to
-fit. Several threads do this at the same time and share the best plan from time to time. The first
-thing that is tried is what a learned policy does by itself.
+The search runs in the core, on several threads that share the best plan from time to time. With a
+learned policy, the policy's own plan is tried first.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from planlog import _core
 from planlog.errors import MissingValueError
@@ -18,15 +16,16 @@ from planlog.parallel import available_processors
 from planlog.pddl.task import Task
 from planlog.policy.execution import Outcome, PlanResult
 from planlog.policy.policy import Policy
-from planlog.search.action_elimination import eliminate_redundant_actions
 
-# An execution that ended so would not end better with another policy.
+# Outcomes after which another policy need not be executed.
 _FINAL = (Outcome.SOLVED, Outcome.TIME_LIMIT, Outcome.MEMORY_LIMIT, Outcome.INTERRUPTED)
 
 
 def first_plan(policy: Policy, run: Callable[[Policy], PlanResult]) -> PlanResult:
-    """A plan to begin with, as soon as there is one: that of the rules, which are faster than a
-    network, or of the policy where they find none. `run` executes either of them."""
+    """Return the plan of the rules, which are fast, or the policy's plan if the rules find none.
+
+    `run` executes either of them.
+    """
     if policy.scorer is not None:
         result = run(policy.rules)
         if result.outcome in _FINAL:
@@ -45,14 +44,16 @@ def improve(
     max_expansions: int | None = None,
     eliminate: bool = True,
 ) -> Iterator[PlanResult]:
-    """Better and better plans, each as soon as it is found, until a limit is reached or nothing
-    can cost less.
+    """Yield cheaper and cheaper plans, each as soon as it is found.
 
-    The plan may come from anywhere. Each result costs less than the one before, and the first less
-    than this plan; with `eliminate` they have no redundant actions. `seconds` counts from here,
-    and `steps` are the expansions: actions that the search has chosen and applied, by all
-    threads. By default there are as many threads as processors. Without a time limit the results
-    depend on the seed, the number of threads and that of expansions only.
+    The plan to begin with may come from anywhere. Each result costs less than the one before, and
+    the first less than the given plan. `eliminate` removes redundant actions from the given plan
+    and from every plan that the search finds, before it continues from there.
+
+    The search ends at a limit, or when no plan can cost less. `seconds` of a result counts from the
+    call; `steps` is the number of expansions (actions chosen and applied) of all threads. By
+    default there are as many threads as processors. Without a time limit, the results depend only
+    on the seed, the number of threads and that of expansions.
 
     Raises ValueError if there is no plan to begin with, and MissingValueError if the policy derives
     an action whose cost the task does not give. KeyboardInterrupt ends the search.
@@ -67,36 +68,26 @@ def improve(
     most = sys.maxsize if max_expansions is None else max_expansions
     deadline = None if time_limit is None else start + time_limit
 
-    def search() -> Iterator[PlanResult]:
-        program, network = policy.chooser
-        parallel = _core.ParallelSearch(task.core, program, network, seed % 2**64, threads)
-        parallel.start(task.initial.ids, task.encode(plan.actions))  # which checks the plan
-        yield replace(plan, steps=0, seconds=time.monotonic() - start)
+    def results() -> Iterator[PlanResult]:
+        search = _core.ParallelSearch(task.core, *policy.chooser, seed % 2**64, threads, eliminate)
+        cost = plan.cost
         try:
-            while parallel.improve(most, deadline and deadline - time.monotonic()):
-                yield PlanResult(
-                    outcome=Outcome.SOLVED,
-                    actions=tuple(task.decode(*step) for step in parallel.plan()),
-                    cost=parallel.cost,
-                    unit_cost=plan.unit_cost,
-                    steps=parallel.expansions,
-                    goals_left=0,
-                    seconds=time.monotonic() - start,
-                )
+            search.start(task.initial.ids, task.encode(plan.actions))  # which checks the plan
+            while True:
+                if search.cost < cost:
+                    cost = search.cost
+                    yield PlanResult(
+                        outcome=Outcome.SOLVED,
+                        actions=tuple(task.decode(*step) for step in search.plan()),
+                        cost=cost,
+                        unit_cost=plan.unit_cost,
+                        steps=search.expansions,
+                        goals_left=0,
+                        seconds=time.monotonic() - start,
+                    )
+                if not search.improve(most, deadline and deadline - time.monotonic()):
+                    return
         except _core.MissingValue as error:
             raise MissingValueError(f"an action has no cost: {error}") from None
 
-    found = (
-        (eliminate_redundant_actions(task, result) for result in search())
-        if eliminate
-        else search()
-    )
-    return _cheaper_and_cheaper(found, plan.cost)
-
-
-def _cheaper_and_cheaper(plans: Iterator[PlanResult], cost: float) -> Iterator[PlanResult]:
-    """Of the plans, each that costs less than all before, and less than this."""
-    for plan in plans:
-        if plan.cost < cost:
-            cost = plan.cost
-            yield plan
+    return results()
