@@ -150,7 +150,7 @@ def test_signals_end_it_cleanly(endless: Path, tmp_path: Path, sent: int, code: 
 @pytest.mark.parametrize(
     "place",
     [
-        "planlog.policy.execution._Trace.push",  # after the last action
+        "planlog.policy.execution._Execution.push",  # after the last action
         "planlog.pddl.task.Task.decode",  # while the result is made
         "planlog.api.solve.eliminate_redundant_actions",
         "planlog.cli.plan_files.PlanManager.add",  # before it is reported

@@ -317,7 +317,7 @@ def test_the_death_of_a_worker_is_a_record(ipc: Path, tmp_path: Path) -> None:
         (["--layers", "one"], 36, "--layers"),
         (["--widths", "0"], 36, "--widths"),
         (["--settings", "best"], 36, "--settings"),
-        (["--settings", "default+epochs=0"], 36, "--settings: epochs and batch must be"),
+        (["--settings", "default+epochs=0"], 36, "--settings: epochs must be at least 1"),
         (["--settings", "paper,small+rate=1"], 36, "--settings: there is no setting 'rate'"),
         (["--planners", "lamma"], 36, "lama-first"),
         (["--domains", "chess"], 31, "chess"),

@@ -129,7 +129,8 @@ def judged(where: Setting, network: Network) -> list[Judged]:
                 for relation, (atoms, nodes) in state_nodes.atoms.items()
                 for atom, node in zip(atoms.tolist(), nodes.tolist(), strict=True)
             }
-            derived = [e for e in labels.segments.entries(i) if labels.derived[e]]
+            entries = range(len(labels.derived))[labels.segments[i]]
+            derived = [e for e in entries if labels.derived[e]]
             actions = [space.action(int(labels.actions[e])) for e in derived]
             assert {tuple(action) for action in actions} == scores.keys()
             if actions:
@@ -369,7 +370,7 @@ def listwise(data: Dataset, network: Network) -> torch.Tensor:
     choice_sets = data.choice_sets
     total = torch.zeros(())
     for i in range(len(choice_sets)):
-        entries = choice_sets.segments.entries(i)
+        entries = range(len(choice_sets.optimal))[choice_sets.segments[i]]
         scores = [
             values[int(choice_sets.relations[e])][int(choice_sets.nodes[e]), 0]
             for e in entries
