@@ -103,7 +103,8 @@ def command(
     domain_file, task_files, policy = find_inputs(files, policy)
     task_file, *others = task_files
     if others:
-        raise BadUsage(f"expected one task, got {len(task_files)}: {task_file}, {others[0]}, …")
+        shown = ", ".join([*map(str, task_files[:2]), *["…"][: len(others) - 1]])
+        raise BadUsage(f"expected one task, got {len(task_files)}: {shown}")
     if model is not None and policy is not None:
         raise BadUsage("--model has rules of its own: give --policy or --model, not both")
     if sample is not None and not sample > 0:
