@@ -53,7 +53,7 @@ class WalkSearch:
         self._probe = probe
         self._wanted = set(properties)
         self._budget = dict.fromkeys(properties, _PROBE_BUDGET * probe.limit)
-        self._goal_distances: dict[State, GoalDistance] = {}
+        self._goal_distances: dict[bytes, GoalDistance] = {}  # by the ids of a state's atoms
         self._seen: set[int] = set()  # fingerprints
         self._replay = probe.policy.start(probe.task)  # looks at states again after a walk
 
@@ -128,10 +128,11 @@ class WalkSearch:
         states = self._states(path)
         for index in reversed(range(len(path))):
             state = states[index]
-            if state not in self._goal_distances:
+            key = state.ids.tobytes()  # cheaper than the hash of a state, which goes by names
+            if key not in self._goal_distances:
                 space = self._expand(Property.OPTIMALITY_PRESERVING, state)
-                self._goal_distances[state] = GoalDistance.of(space) if space else GoalDistance()
-            optimal = self._goal_distances[state].optimal
+                self._goal_distances[key] = GoalDistance.of(space) if space else GoalDistance()
+            optimal = self._goal_distances[key].optimal
             if optimal is None:
                 return
             self._replay.restart(state)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 from planlog import _core
 from planlog.datalog import syntax
@@ -24,15 +25,32 @@ class CompiledProgram:
     rule_numbers: tuple[int, ...]
 
 
-def compile_program(domain: Domain, program: Program | None) -> CompiledProgram:
-    """Compile a checked program for the core; without one, derive all applicable actions."""
-    rules = applicability_rules(domain) if program is None else program.rules
-    if program is None or not program.expanded:
-        rules = [expand_preconditions(rule, domain) for rule in rules]
+def compile_program(domain: Domain, program: Program) -> CompiledProgram:
+    """Compile a checked program for the core."""
+    if program.expanded:
+        return _compile(domain, program.rules)
+    return _compile(domain, [expand_preconditions(rule, domain) for rule in program.rules])
+
+
+def compile_applicable(domain: Domain) -> CompiledProgram:
+    """Compile the rules that derive all applicable actions, once for each domain.
+
+    Every expansion of a state space asks for them.
+    """
+    if domain not in _applicable:
+        rules = [expand_preconditions(rule, domain) for rule in applicability_rules(domain)]
+        _applicable[domain] = replace(_compile(domain, rules), rule_numbers=())
+    return _applicable[domain]
+
+
+_applicable: WeakKeyDictionary[Domain, CompiledProgram] = WeakKeyDictionary()
+
+
+def _compile(domain: Domain, rules: Iterable[Rule]) -> CompiledProgram:
     lowering = _Lowering(domain)
     numbers = tuple(map(lowering.add, rules))
     lowering.core.check()
-    return CompiledProgram(lowering.core, lowering.relations, () if program is None else numbers)
+    return CompiledProgram(lowering.core, lowering.relations, numbers)
 
 
 class _Lowering:

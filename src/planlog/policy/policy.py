@@ -15,7 +15,7 @@ import numpy as np
 
 from planlog import _core
 from planlog.datalog import Program, parse_program, read_program
-from planlog.datalog.compile import CompiledProgram, compile_program
+from planlog.datalog.compile import CompiledProgram, compile_applicable, compile_program
 from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.fresh_names import Names
 from planlog.datalog.lexer import Kind, tokenize
@@ -220,7 +220,11 @@ class Policy(Immutable):
         rules = self.rules
         with rules._lock:
             if rules._compiled is None:
-                rules._compiled = compile_program(rules.domain, rules.program)
+                rules._compiled = (
+                    compile_program(rules.domain, rules.program)
+                    if rules.program
+                    else compile_applicable(rules.domain)
+                )
             return rules._compiled
 
     @property
