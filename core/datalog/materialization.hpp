@@ -41,7 +41,6 @@
 
 #include "datalog/compiled_program.hpp"
 #include "datalog/derivation_store.hpp"
-#include "datalog/input_relations.hpp"
 #include "datalog/rule_plans.hpp"
 #include "planning/state.hpp"
 
@@ -65,21 +64,18 @@ class Materialization {
     AtomTable& atoms() const { return *atoms_; }
     const Program& program() const { return program_; }
     const Relation& relation(RelationId id) const { return relations_[index(id)]; }
-    const Relation& state(PredicateId id) const { return relation(inputs_->state_relation(id)); }
+    const Relation& state(PredicateId id) const { return relation(state_relation(id)); }
     const DerivationStore& derivations() const { return derivations_; }
     bool is_static(RelationId id) const { return dependencies(id).is_static; }
     bool holds(const Literal& literal) const;  // ground, over the task's objects
     // The row of a state atom, true or false.
     Row row(PredicateId predicate, const ObjectId* values) {
-        return intern(inputs_->state_relation(predicate), values);
+        return intern(state_relation(predicate), values);
     }
     uint32_t index_of_true_rows(RelationId id) { return relations_[index(id)].index_on(0); }
 
     // Conditions of actions are queries of the same kind as rule bodies. Their plans should be
     // chosen again when the version grows, because sizes have changed.
-    Query bind(const Rule& rule, uint32_t bound_count) const {
-        return compiled_->bind(rule, bound_count);
-    }
     JoinPlan plan(const Query& query);
     uint64_t plan_version() const { return plans_.version(); }
     size_t run(const Query& query, const JoinPlan& plan, const ObjectId* bound,
@@ -113,8 +109,7 @@ class Materialization {
     // Atoms (materialization.cpp)
     Row intern(RelationId relation, const ObjectId* values);
     void set_input(RelationId relation, Row row, bool value);
-    void set_state_atom(PredicateId predicate, Row row, bool value);
-    void load_static();
+    void set_given_atoms(bool in_static_relations);
     // Evaluation from scratch (materialization.cpp)
     void clear_dynamic();
     void evaluate_component(uint32_t component);
@@ -136,14 +131,16 @@ class Materialization {
     bool is_well_founded(AtomRef atom) const;
     void restore_supported(uint32_t component);
     void commit(uint32_t component);
-    // Gates (rule_gates.cpp)
+    // Gates (maintenance.cpp)
     bool gates_hold(uint32_t rule) const;
     void open(uint32_t rule);
     void close(uint32_t rule);
     void set_active(uint32_t rule, bool value);
     void defer(uint32_t rule, AtomRef atom);
-    void discard(uint32_t rule);
 
+    RelationId state_relation(PredicateId id) const {
+        return compiled_->state_relations[index(id)];
+    }
     const RelationDependencies& dependencies(RelationId id) const {
         return dependencies_[index(id)];
     }
@@ -153,10 +150,8 @@ class Materialization {
     const Task* task_;
     AtomTable* atoms_;
     Program program_;
-    // Shared by copies, since they never change.
-    std::shared_ptr<const CompiledProgram> compiled_;
-    std::shared_ptr<const InputRelations> inputs_;
-    std::span<const CompiledRule> rules_;  // those of `compiled_`
+    std::shared_ptr<const CompiledProgram> compiled_;  // shared by copies, since it never changes
+    std::span<const CompiledRule> rules_;              // those of `compiled_`
     std::span<const RelationDependencies> dependencies_;
     std::vector<Relation> relations_;
     RulePlans plans_;

@@ -14,15 +14,6 @@ namespace planlog {
 
 namespace {
 
-uint64_t hash_of(const AtomList& atoms, size_t i) {
-    uint64_t value = index(atoms.symbols[i]) + 1;
-    for (size_t k = 0; k < atoms.arity(i); ++k) {
-        value = (value ^ atoms.row(i)[k]) * 0x9e3779b97f4a7c15u;
-        value ^= value >> 29;
-    }
-    return value;
-}
-
 class ProblemReader {
   public:
     ProblemReader(const Domain& domain, Reporter& report);
@@ -33,6 +24,8 @@ class ProblemReader {
     void read_objects(Expr section);
     void read_init(Expr section);
     void read_init_atom(Expr atom, bool positive);
+    bool read_init_row(Expr atom, const Predicate& predicate);
+    void add_initial(PredicateId predicate);
     void read_value(Expr assignment);
     void read_goal(Expr section);
     void read_metric(Expr section);
@@ -40,7 +33,8 @@ class ProblemReader {
     const Domain& domain_;
     Task task_;
     Context context_;
-    InternTable seen_;  // the atoms of `task_.initial`
+    InternTable seen_;           // the atoms of `task_.initial`
+    std::vector<ObjectId> row_;  // arguments of the atom that is read
     Scope no_variables_;
 };
 
@@ -126,43 +120,44 @@ void ProblemReader::read_init(Expr section) {
     }
 }
 
-void ProblemReader::read_init_atom(Expr atom, bool positive) {
-    const std::string_view head = atom.head();
-    const auto found = head.empty() ? context_.predicates.end() : context_.predicates.find(head);
-    AtomList& initial = task_.initial;
-    bool good = found != context_.predicates.end();
-    if (good) {
-        const Predicate& predicate = domain_.predicates[found->second];
-        const size_t arity = predicate.parameters.size();
-        size_t count = 0;
-        good = predicate.kind == PredicateKind::Basic;
-        for (Expr item = atom.first().next(); good && item != atom.end(); item = item.next()) {
-            const auto object = context_.object_ids.find(item.text());
-            good = count < arity && object != context_.object_ids.end() &&
-                   context_.object_fits(object->second, predicate.parameters[count++].types);
-            if (good) initial.arguments.push_back(object->second);
-        }
-        good = good && count == arity;
+// Reads the arguments of an atom of a basic predicate. Returns false if something is wrong.
+bool ProblemReader::read_init_row(Expr atom, const Predicate& predicate) {
+    row_.clear();
+    for (Expr item = atom.first().next(); item != atom.end(); item = item.next()) {
+        const auto object = context_.object_ids.find(item.text());
+        if (row_.size() == predicate.parameters.size() || object == context_.object_ids.end() ||
+            !context_.object_fits(object->second, predicate.parameters[row_.size()].types))
+            return false;
+        row_.push_back(object->second);
     }
-    if (good && positive) {
-        const auto last = static_cast<uint32_t>(initial.size());
-        initial.symbols.push_back(PredicateId{found->second});
-        initial.offsets.push_back(static_cast<uint32_t>(initial.arguments.size()));
-        const auto is_last = [&](uint32_t other) {  // equal predicates have equal arities
-            return initial.symbols[other] == initial.symbols[last] &&
-                   std::equal(initial.row(last), initial.row(last) + initial.arity(last),
-                              initial.row(other));
-        };
-        if (seen_.find_or_add(hash_of(initial, last), is_last) == last) return;
-        initial.symbols.pop_back();
-        initial.offsets.pop_back();
-    }
-    initial.arguments.resize(initial.offsets.back());
-    if (good) return;
+    return predicate.kind == PredicateKind::Basic && row_.size() == predicate.parameters.size();
+}
 
+void ProblemReader::add_initial(PredicateId predicate) {
+    AtomList& initial = task_.initial;
+    uint64_t hash = index(predicate) + 1;
+    for (const ObjectId object : row_) {
+        hash = (hash ^ object) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    const auto is_same = [&](uint32_t other) {  // equal predicates have equal arities
+        return initial.symbols[other] == predicate &&
+               std::equal(row_.begin(), row_.end(), initial.row(other));
+    };
+    if (seen_.find_or_add(hash, is_same) == initial.size())
+        initial.add(predicate, row_.data(), row_.size());
+}
+
+void ProblemReader::read_init_atom(Expr atom, bool positive) {
+    const auto found = context_.predicates.find(atom.head());
+    if (found != context_.predicates.end() &&
+        read_init_row(atom, domain_.predicates[found->second])) {
+        if (positive) add_initial(PredicateId{found->second});
+        return;
+    }
     // Reads it again, slowly, to report what is wrong.
     const std::vector<Expr> members = atom.members();
-    if (head == "at" && members.size() == 3 && members[2].is_list())
+    if (atom.head() == "at" && members.size() == 3 && members[2].is_list())
         context_.unsupported(atom, "timed initial literals are");
     else if (context_.read_atom(atom, no_variables_) &&
              domain_.predicates[found->second].kind == PredicateKind::Derived)
