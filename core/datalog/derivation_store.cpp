@@ -4,11 +4,7 @@
 
 namespace planlog {
 
-namespace {
-
 constexpr uint32_t numbers_per_link = 2;  // next, previous
-
-}  // namespace
 
 DerivationStore::DerivationStore(const CompiledProgram& program)
     : rules_(program.rules),

@@ -4,17 +4,6 @@
 
 namespace planlog {
 
-namespace {
-
-std::vector<Relation> empty_relations(const Task& task, const Program& program) {
-    std::vector<Relation> relations;
-    for (const RelationInfo& info : program.relations())
-        relations.emplace_back(info.arity, static_cast<uint32_t>(task.objects.size()));
-    return relations;
-}
-
-}  // namespace
-
 Materialization::Materialization(const Task& task, AtomTable& atoms, Program program)
     : task_(&task),
       atoms_(&atoms),
@@ -22,12 +11,13 @@ Materialization::Materialization(const Task& task, AtomTable& atoms, Program pro
       compiled_(std::make_shared<CompiledProgram>(task, program_)),
       rules_(compiled_->rules),
       dependencies_(compiled_->relations),
-      relations_(empty_relations(task, program_)),
       plans_(*compiled_),
       derivations_(*compiled_),
       gates_(rules_.size()),
       work_(compiled_->components.size()),
       has_work_(compiled_->components.size() / 64 + 1) {
+    for (const RelationInfo& info : program_.relations())
+        relations_.emplace_back(info.arity, static_cast<uint32_t>(task.objects.size()));
     set_given_atoms(true);
     for (size_t i = 0; i < task.initial.size(); ++i) {
         const PredicateId predicate = task.initial.symbols[i];
@@ -69,17 +59,6 @@ bool Materialization::holds(const Literal& literal) const {
     if (literal.kind == LiteralKind::Equality)
         return (literal.terms[0] == literal.terms[1]) != literal.negated;
     return state(literal.predicate).holds(object_row(literal.terms).data()) != literal.negated;
-}
-
-// --- Queries -----------------------------------------------------------------
-
-JoinPlan Materialization::plan(const Query& query) {
-    return JoinPlanner(relations_).plan(query, std::nullopt);
-}
-
-size_t Materialization::run(const Query& query, const JoinPlan& plan, const ObjectId* bound,
-                            std::vector<uint32_t>& matches) {
-    return executor_.run(relations_, query, plan, bound, matches);
 }
 
 // --- Evaluation from scratch -------------------------------------------------

@@ -7,9 +7,8 @@
 // (see join.hpp), so no derivation is found twice.
 //
 // Maintenance is based on the stored derivations (see derivation_store.hpp):
-//   - When an atom becomes false, the derivations on its lists of positive uses are removed; when
-//   it
-//     becomes true, those on its lists of negated uses. Neither needs a join.
+//   - When an atom becomes false, the derivations on its lists of positive uses are removed, and
+//     when it becomes true, those on its lists of negated uses. Neither needs a join.
 //   - When an atom becomes true (or false, under negation), joins triggered by it find the new
 //     derivations.
 //   - A derived atom of a component without recursion is true as long as it has derivations: the
@@ -76,10 +75,12 @@ class Materialization {
 
     // Conditions of actions are queries of the same kind as rule bodies. Their plans should be
     // chosen again when the version grows, because sizes have changed.
-    JoinPlan plan(const Query& query);
+    JoinPlan plan(const Query& query) { return JoinPlanner(relations_).plan(query, std::nullopt); }
     uint64_t plan_version() const { return plans_.version(); }
     size_t run(const Query& query, const JoinPlan& plan, const ObjectId* bound,
-               std::vector<uint32_t>& matches);
+               std::vector<uint32_t>& matches) {
+        return executor_.run(relations_, query, plan, bound, matches);
+    }
 
     // Records the atoms whose derivations change, for a cache of values of atoms.
     void track_derivations() { is_tracking_ = true; }

@@ -144,14 +144,14 @@ void Walk::append_effects(ActionId action, const ObjectId* arguments,
                 {atom.predicate, materialization_.row(atom.predicate, values), !atom.negated});
         });
     }
-    const auto before = [](const StateChange& a, const StateChange& b) {
-        return std::tuple(a.predicate, a.row, b.value) < std::tuple(b.predicate, b.row, a.value);
-    };
-    std::sort(changes.begin() + begin, changes.end(), before);
-    const auto same_atom = [](const StateChange& a, const StateChange& b) {
-        return a.predicate == b.predicate && a.row == b.row;
-    };
-    changes.erase(std::unique(changes.begin() + begin, changes.end(), same_atom), changes.end());
+    const std::ranges::subrange added(changes.begin() + begin, changes.end());
+    std::ranges::sort(added, {}, [](const StateChange& change) {
+        return std::tuple(change.predicate, change.row, !change.value);
+    });
+    const auto repeated = std::ranges::unique(added, {}, [](const StateChange& change) {
+        return std::pair(change.predicate, change.row);
+    });
+    changes.erase(repeated.begin(), repeated.end());
 }
 
 bool Walk::has_conditional_effects(ActionId action) const {
