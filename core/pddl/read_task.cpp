@@ -24,8 +24,8 @@ class ProblemReader {
     void read_objects(Expr section);
     void read_init(Expr section);
     void read_init_atom(Expr atom, bool positive);
-    bool read_init_row(Expr atom, const Predicate& predicate);
-    void add_initial(PredicateId predicate);
+    bool read_init_row(Expr atom, const Predicate& predicate, ObjectId* row);
+    void add_initial(PredicateId predicate, const ObjectId* row, size_t arity);
     void read_value(Expr assignment);
     void read_goal(Expr section);
     void read_metric(Expr section);
@@ -33,8 +33,7 @@ class ProblemReader {
     const Domain& domain_;
     Task task_;
     Context context_;
-    InternTable seen_;           // the atoms of `task_.initial`
-    std::vector<ObjectId> row_;  // arguments of the atom that is read
+    InternTable seen_;  // the atoms of `task_.initial`
     Scope no_variables_;
 };
 
@@ -120,40 +119,44 @@ void ProblemReader::read_init(Expr section) {
     }
 }
 
-// Reads the arguments of an atom of a basic predicate. Returns false if something is wrong.
-bool ProblemReader::read_init_row(Expr atom, const Predicate& predicate) {
-    row_.clear();
+// Reads the arguments of an atom into `row`. Returns false if something is wrong.
+bool ProblemReader::read_init_row(Expr atom, const Predicate& predicate, ObjectId* row) {
+    const size_t arity = predicate.parameters.size();
+    if (predicate.kind != PredicateKind::Basic) return false;
+    size_t count = 0;
     for (Expr item = atom.first().next(); item != atom.end(); item = item.next()) {
         const auto object = context_.object_ids.find(item.text());
-        if (row_.size() == predicate.parameters.size() || object == context_.object_ids.end() ||
-            !context_.object_fits(object->second, predicate.parameters[row_.size()].types))
+        if (count == arity || object == context_.object_ids.end() ||
+            !context_.object_fits(object->second, predicate.parameters[count].types))
             return false;
-        row_.push_back(object->second);
+        row[count++] = object->second;
     }
-    return predicate.kind == PredicateKind::Basic && row_.size() == predicate.parameters.size();
+    return count == arity;
 }
 
-void ProblemReader::add_initial(PredicateId predicate) {
+void ProblemReader::add_initial(PredicateId predicate, const ObjectId* row, size_t arity) {
     AtomList& initial = task_.initial;
     uint64_t hash = index(predicate) + 1;
-    for (const ObjectId object : row_) {
-        hash = (hash ^ object) * 0x9e3779b97f4a7c15u;
+    for (size_t i = 0; i < arity; ++i) {
+        hash = (hash ^ row[i]) * 0x9e3779b97f4a7c15u;
         hash ^= hash >> 29;
     }
     const auto is_same = [&](uint32_t other) {  // equal predicates have equal arities
         return initial.symbols[other] == predicate &&
-               std::equal(row_.begin(), row_.end(), initial.row(other));
+               std::equal(row, row + arity, initial.row(other));
     };
-    if (seen_.find_or_add(hash, is_same) == initial.size())
-        initial.add(predicate, row_.data(), row_.size());
+    if (seen_.find_or_add(hash, is_same) == initial.size()) initial.add(predicate, row, arity);
 }
 
 void ProblemReader::read_init_atom(Expr atom, bool positive) {
     const auto found = context_.predicates.find(atom.head());
-    if (found != context_.predicates.end() &&
-        read_init_row(atom, domain_.predicates[found->second])) {
-        if (positive) add_initial(PredicateId{found->second});
-        return;
+    if (found != context_.predicates.end()) {
+        const Predicate& predicate = domain_.predicates[found->second];
+        ObjectId row[max_variables];
+        if (read_init_row(atom, predicate, row)) {
+            if (positive) add_initial(PredicateId{found->second}, row, predicate.parameters.size());
+            return;
+        }
     }
     // Reads it again, slowly, to report what is wrong.
     const std::vector<Expr> members = atom.members();
