@@ -16,7 +16,7 @@ class SharedSpace : public Guarded {
         space_.emplace(task_->task, task_->atoms, program_->program,
                        std::span(start.data(), start.size()),
                        StateSpace::Bounds{limit, through_goals, stop_at_goal});
-        space_->set_poll([this] { watch_(); });
+        space_->poll() = [this] { watch_(); };
     }
 
     bool advance(size_t count) {

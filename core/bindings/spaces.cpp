@@ -19,7 +19,7 @@ class SharedDerivation : public Guarded {
         : space_(std::move(space)), program_(std::move(program)) {
         check_same_domain(*space_->task(), *program_);
         derivation_.emplace(space_->finished(), space_->task()->atoms, program_->program);
-        derivation_->set_poll([this] { watch_(); });
+        derivation_->poll() = [this] { watch_(); };
     }
     bool advance(size_t count) {
         bool more = false;

@@ -58,9 +58,9 @@ class SharedWalk : public Guarded {
         return result;
     }
     std::optional<nb::tuple> sample(uint64_t key) const {
-        GroundAction action;
-        if (!usable().sample(key, action)) return std::nullopt;
-        return as_python(action);
+        const auto action = usable().sample(key);
+        if (!action) return std::nullopt;
+        return as_python(*action);
     }
     // Gives scores to actions from here on: the values of their atoms.
     void attach(std::shared_ptr<SharedNetwork> network) {

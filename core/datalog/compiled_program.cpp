@@ -17,14 +17,58 @@ CompiledProgram::CompiledProgram(const Task& task, const Program& program)
     : components(planlog::components(program)),
       relations(program.relations().size()),
       rules(program.rules().size()) {
+    std::vector<ObjectId> constants;  // of the program, as objects of the task
     for (const std::string& name : program.constants()) {
         const auto object = task.object_ids.find(name);
         if (object == task.object_ids.end())
             throw std::invalid_argument("the task has no object '" + name + "'");
-        constants_.push_back(object->second);
+        constants.push_back(object->second);
     }
+    find_goals(task, program);
+    find_given_atoms(task, program);
     find_static_relations(task, program);
-    for (uint32_t r = 0; r < rules.size(); ++r) compile_rule(r, program.rules()[r]);
+    for (uint32_t r = 0; r < rules.size(); ++r) compile_rule(r, program.rules()[r], constants);
+}
+
+void CompiledProgram::find_goals(const Task& task, const Program& program) {
+    const auto& predicates = task.domain->predicates;
+    for (uint32_t i = 0; i < predicates.size() + task.goal_predicates.size(); ++i)
+        state_relations.push_back(program.find_status(PredicateId(i), Source::State).value());
+    for (uint32_t i = 0; i < predicates.size(); ++i) {
+        const PredicateId id{i};
+        goals_.emplace_back(static_cast<uint32_t>(predicates[i].parameters.size()),
+                            static_cast<uint32_t>(task.objects.size()));
+        statuses_.emplace_back();
+        if (predicates[i].kind == PredicateKind::Basic)
+            statuses_.back() = {program.find_status(id, Source::AchievedGoal),
+                                program.find_status(id, Source::UnachievedGoal),
+                                program.find_status(id, Source::AchievedNonGoal)};
+    }
+    for (const Literal& literal : task.goal) {
+        if (literal.kind != LiteralKind::Atom || literal.negated ||
+            index(literal.predicate) >= goals_.size())
+            continue;
+        Relation& goals = goals_[index(literal.predicate)];
+        const Row row = goals.intern(object_row(literal.terms).data());
+        if (!goals.is_true(row)) goals.set(row, true);
+    }
+}
+
+void CompiledProgram::find_given_atoms(const Task& task, const Program& program) {
+    const auto add_goals = [&](RelationId relation, const Relation& goals) {
+        for (Row row : goals.true_rows()) given.add(relation, goals.values(row), goals.arity());
+    };
+    for (uint32_t i = 0; i < program.relations().size(); ++i) {
+        const RelationInfo& info = program.relations()[i];
+        if (info.source == Source::Goal) add_goals(RelationId(i), goals_[info.id]);
+        if (info.source != Source::Type) continue;
+        const std::vector<TypeId>& types = program.type_sets()[info.id];
+        for (ObjectId object = 0; object < task.objects.size(); ++object)
+            if (task.domain->is_subtype_of_any(task.objects[object].type, types))
+                given.add(RelationId(i), &object, 1);
+    }
+    for (size_t p = 0; p < goals_.size(); ++p)
+        if (const auto& unachieved = statuses_[p].unachieved) add_goals(*unachieved, goals_[p]);
 }
 
 void CompiledProgram::find_static_relations(const Task& task, const Program& program) {
@@ -32,13 +76,11 @@ void CompiledProgram::find_static_relations(const Task& task, const Program& pro
     for (uint32_t c = 0; c < components.size(); ++c) {
         const Component& component = components[c];
         for (RelationId id : component.relations) {
-            const RelationInfo& info = program.relations()[index(id)];
-            const bool names_predicate =
-                info.source != Source::Type && info.source != Source::Derived;
+            const auto& [source, number, arity, name] = program.relations()[index(id)];
+            const bool depends_on_state = source != Source::Goal && source != Source::Type &&
+                                          source != Source::Derived && number < predicates.size();
             relations[index(id)].component = c;
-            relations[index(id)].is_static = info.source == Source::Goal || !names_predicate ||
-                                             info.id >= predicates.size() ||
-                                             !predicates[info.id].fluent;
+            relations[index(id)].is_static = !depends_on_state || !predicates[number].fluent;
         }
         if (component.rules.empty()) continue;
         // A derived relation is static if its rules read static relations only.
@@ -51,13 +93,22 @@ void CompiledProgram::find_static_relations(const Task& task, const Program& pro
     }
 }
 
-void CompiledProgram::compile_rule(uint32_t number, const Rule& rule) {
+void CompiledProgram::compile_rule(uint32_t number, const Rule& rule,
+                                   const std::vector<ObjectId>& constants) {
     CompiledRule& compiled = rules[number];
     RelationDependencies& head = relations[index(rule.head)];
-    compiled.query = bind(rule, 0);
+    const auto bind = [&](Term& term) {
+        if (!term.is_variable) term.value = constants[term.value];
+    };
+    compiled.query = {rule.body, rule.comparisons, rule.variable_count, 0};
     compiled.head = rule.head;
     compiled.head_terms = rule.head_terms;
-    for (Term& term : compiled.head_terms) bind(term);
+    std::ranges::for_each(compiled.head_terms, bind);
+    for (BodyLiteral& literal : compiled.query.body) std::ranges::for_each(literal.terms, bind);
+    for (Comparison& comparison : compiled.query.comparisons) {
+        bind(comparison.left);
+        bind(comparison.right);
+    }
     compiled.component = head.component;
     compiled.deriving_position = static_cast<uint32_t>(head.deriving.size());
     head.deriving.push_back(number);
@@ -87,17 +138,6 @@ void CompiledProgram::compile_rule(uint32_t number, const Rule& rule) {
             add_unique(literal.negated ? read.negated_readers : read.positive_readers,
                        compiled.component);
     }
-}
-
-Query CompiledProgram::bind(const Rule& rule, uint32_t bound_count) const {
-    Query query{rule.body, rule.comparisons, rule.variable_count, bound_count};
-    for (BodyLiteral& literal : query.body)
-        for (Term& term : literal.terms) bind(term);
-    for (Comparison& comparison : query.comparisons) {
-        bind(comparison.left);
-        bind(comparison.right);
-    }
-    return query;
 }
 
 }  // namespace planlog

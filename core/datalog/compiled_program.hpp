@@ -1,7 +1,12 @@
 // A program compiled for a task: rules over the task's objects, the components in the order of
-// evaluation, and the dependencies between relations and rules.
+// evaluation, the dependencies between relations and rules, and the relations that are given.
+//
+// An atom p(x) of a state determines p(x) itself and, where the program reads them, the goal
+// statuses: p@ag(x) (an achieved goal), p@ug(x) (an unachieved goal) and p@aa(x) (achieved, but
+// no goal). Types and p@goal are the same in all states.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "datalog/join.hpp"
@@ -49,24 +54,39 @@ struct CompiledProgram {
     std::vector<Component> components;
     std::vector<RelationDependencies> relations;
     std::vector<CompiledRule> rules;
+    std::vector<RelationId> state_relations;  // per predicate of the domain and of the goal
+    // The given atoms of the empty state: types, goals, and all goals as unachieved.
+    GroundList<RelationId> given;
 
-    // Throws std::invalid_argument if the task lacks an object that the program names.
+    // The program is one made by Program::for_task. Throws std::invalid_argument if the task lacks
+    // an object that the program names.
     CompiledProgram(const Task& task, const Program& program);
 
-    // The body of a rule over the task's objects. The first `bound_count` variables get their
-    // values from the caller.
-    Query bind(const Rule& rule, uint32_t bound_count) const;
-
-    const RelationDependencies& operator[](RelationId id) const { return relations[index(id)]; }
+    // Calls set(relation, values, truth value) for the goal statuses of a state atom.
+    template <class Set>
+    void set_statuses(PredicateId predicate, const ObjectId* values, bool value, Set set) const {
+        const auto& [achieved, unachieved, achieved_nongoal] = statuses_[index(predicate)];
+        if (!achieved && !unachieved && !achieved_nongoal) return;
+        if (goals_[index(predicate)].holds(values)) {
+            if (achieved) set(*achieved, values, value);
+            if (unachieved) set(*unachieved, values, !value);
+        } else if (achieved_nongoal) {
+            set(*achieved_nongoal, values, value);
+        }
+    }
 
   private:
-    void bind(Term& term) const {
-        if (!term.is_variable) term.value = constants_[term.value];
-    }
-    void find_static_relations(const Task& task, const Program& program);
-    void compile_rule(uint32_t number, const Rule& rule);
+    struct Statuses {
+        std::optional<RelationId> achieved, unachieved, achieved_nongoal;
+    };
 
-    std::vector<ObjectId> constants_;  // the program's constants as objects of the task
+    void find_goals(const Task& task, const Program& program);
+    void find_given_atoms(const Task& task, const Program& program);
+    void find_static_relations(const Task& task, const Program& program);
+    void compile_rule(uint32_t number, const Rule& rule, const std::vector<ObjectId>& constants);
+
+    std::vector<Statuses> statuses_;  // per predicate of the domain; only basic ones have any
+    std::vector<Relation> goals_;     // per predicate of the domain: its positive goal atoms
 };
 
 }  // namespace planlog

@@ -47,9 +47,14 @@ class DerivationStore {
     const Support& support(AtomRef atom) const {
         return lists_[index(atom.relation)].support[atom.row];
     }
-    // Appends the head row and the body rows of all derivations of a rule. Rows of negated
-    // literals are given where their relation can change.
-    void append(uint32_t rule, std::vector<Row>& heads, std::vector<Row>& bodies) const;
+    // Calls visit(head row, body rows) for each derivation of a rule. Rows of negated literals are
+    // given where their relation can change.
+    template <class Visitor>
+    void derivations_by(uint32_t rule, Visitor visit) const {
+        if (is_active(rule))
+            pools_[rule].for_each(
+                [&](const Row* derivation) { visit(*derivation, derivation + 1); });
+    }
     // Calls visit(rule, body rows) for each derivation of an atom.
     template <class Visitor>
     void derivations_of(AtomRef atom, Visitor visit) const {
@@ -58,8 +63,9 @@ class DerivationStore {
         for (size_t d = 0; d < deriving.size(); ++d) {
             const Pool& pool = pools_[deriving[d]];
             if (!pool.is_active) continue;
-            for (Slot slot = lists.derivations[atom.row * deriving.size() + d]; slot != no_slot;
-                 slot = pool[slot][pool.head.offset])
+            const uint32_t link = pool.links[0].offset;
+            for (Slot slot = lists.first[atom.row * lists.per_row + d]; slot != no_slot;
+                 slot = pool[slot][link])
                 visit(deriving[d], pool[slot] + 1);
         }
     }
@@ -98,14 +104,14 @@ class DerivationStore {
     // The first derivation that uses an atom at an occurrence of its relation.
     const Slot& first_use(AtomRef atom, uint32_t occurrence) const {
         const Lists& lists = lists_[index(atom.relation)];
-        return lists.uses[atom.row * lists.occurrence_count + occurrence];
+        return lists.first[atom.row * lists.per_row + lists.deriving_count + occurrence];
     }
     // Calls visit(head row) for each derivation of the rule, which begins or ceases to count.
     template <class Visitor>
     void set_active(uint32_t rule, bool value, Visitor visit) {
         Pool& pool = pools_[rule];
         pool.is_active = value;
-        auto& support = lists_[pool.head.relation].support;
+        auto& support = lists_[index(rules_[rule].head)].support;
         pool.for_each([&](const Row* derivation) {
             value ? ++support[derivation[0]].count : --support[derivation[0]].count;
             visit(derivation[0]);
@@ -120,7 +126,7 @@ class DerivationStore {
         uint32_t offset;    // of the pair (next, previous) within a derivation
         uint32_t member;    // offset of the row whose list it is
         uint32_t relation;  // of that row
-        uint32_t position;  // among the deriving rules or the occurrences of the relation
+        uint32_t position;  // among the lists of that row
     };
     // Derivations of one rule, `stride` numbers each: the row of the head, the rows of the body,
     // and a pair (next, previous) for each list. A free slot has no_row as its head and the next
@@ -128,8 +134,7 @@ class DerivationStore {
     struct Pool {
         uint32_t stride = 0;
         uint32_t body_size = 0;
-        Link head{};              // the list of derivations of the head
-        std::vector<Link> links;  // the lists of uses
+        std::vector<Link> links;  // the list of derivations of the head, then those of uses
         std::vector<uint32_t> data;
         Slot free = no_slot;
         size_t live = 0;
@@ -144,14 +149,14 @@ class DerivationStore {
         const uint32_t* operator[](Slot slot) const { return data.data() + size_t{slot} * stride; }
         uint32_t* operator[](Slot slot) { return data.data() + size_t{slot} * stride; }
     };
-    // The rows of one relation: their support, and the first members of their lists.
+    // The rows of one relation: their support, and the first members of their lists. A row has a
+    // list of derivations for each deriving rule, and then a list of uses for each occurrence.
     struct Lists {
-        size_t occurrence_count = 0;
-        size_t deriving_count = 0;
+        uint32_t deriving_count = 0;
+        size_t per_row = 0;
         std::vector<uint32_t> link_offsets;  // per occurrence, in the derivations of its rule
         std::vector<Support> support;
-        std::vector<Slot> uses;         // per row and occurrence
-        std::vector<Slot> derivations;  // per row and deriving rule
+        std::vector<Slot> first;
     };
 
     void add_next_row(RelationId relation);

@@ -25,16 +25,6 @@ double JoinPlanner::expected_rows(uint32_t number, ColumnMask bound) {
     return size / std::max(1.0, std::min(keys, size));
 }
 
-ColumnMask JoinPlanner::bound_columns(const BodyLiteral& literal,
-                                      const std::vector<bool>& bound) const {
-    ColumnMask mask = 0;
-    for (uint32_t column = 0; column < literal.terms.size(); ++column) {
-        const Term term = literal.terms[column];
-        if (!term.is_variable || bound[term.value]) mask |= ColumnMask{1} << column;
-    }
-    return mask;
-}
-
 JoinPlan JoinPlanner::plan(const Query& query, std::optional<uint32_t> trigger) {
     JoinPlan plan;
     plan.trigger = trigger;
@@ -44,6 +34,12 @@ JoinPlan JoinPlanner::plan(const Query& query, std::optional<uint32_t> trigger) 
     std::vector<bool> comparison_done(query.comparisons.size());
 
     const auto is_bound = [&](Term term) { return !term.is_variable || bound[term.value]; };
+    const auto bound_columns = [&](const BodyLiteral& literal) {
+        ColumnMask mask = 0;
+        for (uint32_t column = 0; column < literal.terms.size(); ++column)
+            if (is_bound(literal.terms[column])) mask |= ColumnMask{1} << column;
+        return mask;
+    };
     const auto add_step = [&](JoinStep::Kind kind, uint32_t literal) -> JoinStep& {
         literal_done[literal] = true;
         JoinStep& step = plan.steps.emplace_back();
@@ -75,8 +71,7 @@ JoinPlan JoinPlanner::plan(const Query& query, std::optional<uint32_t> trigger) 
 
     if (trigger) {
         literal_done[*trigger] = true;
-        plan.trigger_terms = query.body[*trigger].terms;
-        for (Term term : plan.trigger_terms)
+        for (Term term : query.body[*trigger].terms)
             if (term.is_variable) bound[term.value] = true;
     }
     add_filters();
@@ -86,14 +81,13 @@ JoinPlan JoinPlanner::plan(const Query& query, std::optional<uint32_t> trigger) 
         for (uint32_t i = 0; i < query.body.size(); ++i) {
             const BodyLiteral& literal = query.body[i];
             if (literal_done[i] || literal.negated) continue;
-            const double rows =
-                expected_rows(index(literal.relation), bound_columns(literal, bound));
+            const double rows = expected_rows(index(literal.relation), bound_columns(literal));
             if (!best || rows < best_rows) best = i, best_rows = rows;
         }
         if (!best) break;
         const BodyLiteral& literal = query.body[*best];
         JoinStep& step = add_step(JoinStep::Kind::Lookup, *best);
-        const ColumnMask mask = bound_columns(literal, bound);
+        const ColumnMask mask = bound_columns(literal);
         step.index = relations_[step.relation].index_on(mask);
         for (uint32_t column = 0; column < literal.terms.size(); ++column) {
             const Term term = literal.terms[column];
@@ -142,11 +136,11 @@ size_t JoinExecutor::run_triggered(const std::vector<Relation>& relations, const
     limit_ = relation.stamp(row);
     const ObjectId* values = relation.values(row);
     // A variable that occurs twice keeps the value of its last column; all columns are compared.
-    for (size_t column = 0; column < plan.trigger_terms.size(); ++column)
-        if (plan.trigger_terms[column].is_variable)
-            binding_[plan.trigger_terms[column].value] = values[column];
-    for (size_t column = 0; column < plan.trigger_terms.size(); ++column)
-        if (value(plan.trigger_terms[column]) != values[column]) return 0;
+    for (size_t column = 0; column < literal.terms.size(); ++column)
+        if (literal.terms[column].is_variable)
+            binding_[literal.terms[column].value] = values[column];
+    for (size_t column = 0; column < literal.terms.size(); ++column)
+        if (value(literal.terms[column]) != values[column]) return 0;
     if (!literal.negated) rows_[trigger_] = row;
     search(0);
     return match_count_;

@@ -20,13 +20,6 @@
 
 namespace planlog {
 
-struct Query {
-    std::vector<BodyLiteral> body;  // terms name the task's objects
-    std::vector<Comparison> comparisons;
-    uint32_t variable_count = 0;
-    uint32_t bound_count = 0;  // the first variables have values already
-};
-
 struct JoinStep {
     enum class Kind : uint8_t {
         Lookup,   // the rows that match the bound columns
@@ -50,7 +43,6 @@ struct JoinStep {
 
 struct JoinPlan {
     std::optional<uint32_t> trigger;  // position of the literal whose row is given
-    std::vector<Term> trigger_terms;
     std::vector<JoinStep> steps;
 };
 
@@ -62,7 +54,6 @@ class JoinPlanner {
 
   private:
     double expected_rows(uint32_t relation, ColumnMask bound);
-    ColumnMask bound_columns(const BodyLiteral& literal, const std::vector<bool>& bound) const;
 
     std::vector<Relation>& relations_;
     std::vector<std::vector<size_t>> distinct_;  // per relation and column, 0 if not yet counted
@@ -86,7 +77,7 @@ class JoinExecutor {
     void search(size_t number);
     bool passes(const JoinStep& step, const ObjectId* key);
     bool is_visible(const Relation& relation, Row row, uint32_t literal) const;
-    ObjectId value(Term term) const { return term.is_variable ? binding_[term.value] : term.value; }
+    ObjectId value(Term term) const { return term.under(binding_.data()); }
     void prepare(const std::vector<Relation>& relations, const Query& query, const JoinPlan& plan,
                  std::vector<uint32_t>& matches);
 

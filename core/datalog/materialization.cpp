@@ -4,32 +4,26 @@
 
 namespace planlog {
 
-namespace {
-
-std::vector<Relation> empty_relations(const Task& task, const Program& program) {
-    std::vector<Relation> relations;
-    for (const RelationInfo& info : program.relations())
-        relations.emplace_back(info.arity, static_cast<uint32_t>(task.objects.size()));
-    return relations;
-}
-
-}  // namespace
-
 Materialization::Materialization(const Task& task, AtomTable& atoms, Program program)
     : task_(&task),
       atoms_(&atoms),
       program_(std::move(program)),
       compiled_(std::make_shared<CompiledProgram>(task, program_)),
-      inputs_(std::make_shared<InputRelations>(task, program_)),
       rules_(compiled_->rules),
       dependencies_(compiled_->relations),
-      relations_(empty_relations(task, program_)),
       plans_(*compiled_),
       derivations_(*compiled_),
       gates_(rules_.size()),
       work_(compiled_->components.size()),
       has_work_(compiled_->components.size() / 64 + 1) {
-    load_static();
+    for (const RelationInfo& info : program_.relations())
+        relations_.emplace_back(info.arity, static_cast<uint32_t>(task.objects.size()));
+    set_given_atoms(true);
+    for (size_t i = 0; i < task.initial.size(); ++i) {
+        const PredicateId predicate = task.initial.symbols[i];
+        if (!task.domain->predicates[index(predicate)].fluent)
+            change(predicate, row(predicate, task.initial.row(i)), true);
+    }
 }
 
 // --- Atoms -------------------------------------------------------------------
@@ -46,43 +40,25 @@ void Materialization::set_input(RelationId id, Row row, bool value) {
     if (!is_evaluating_) propagate({id, row});
 }
 
-void Materialization::set_state_atom(PredicateId predicate, Row row, bool value) {
-    set_input(inputs_->state_relation(predicate), row, value);
-    inputs_->set_statuses(predicate, state(predicate).values(row), value,
-                          [&](RelationId id, const ObjectId* values, bool status) {
-                              set_input(id, intern(id, values), status);
-                          });
+void Materialization::change(PredicateId predicate, Row row, bool value) {
+    set_input(state_relation(predicate), row, value);
+    compiled_->set_statuses(predicate, state(predicate).values(row), value,
+                            [&](RelationId id, const ObjectId* values, bool status) {
+                                set_input(id, intern(id, values), status);
+                            });
 }
 
-// Loads types, goals and the atoms that no action changes.
-void Materialization::load_static() {
-    const auto set = [&](RelationId id, const ObjectId* values, bool value) {
-        if (is_static(id)) set_input(id, intern(id, values), value);
-    };
-    inputs_->set_types_and_goals(*task_, program_, set);
-    inputs_->set_unachieved(set);
-    for (size_t i = 0; i < task_->initial.size(); ++i) {
-        const PredicateId predicate = task_->initial.symbols[i];
-        if (!task_->domain->predicates[index(predicate)].fluent)
-            set_state_atom(predicate, row(predicate, task_->initial.row(i)), true);
-    }
+void Materialization::set_given_atoms(bool in_static_relations) {
+    const auto& given = compiled_->given;
+    for (size_t i = 0; i < given.size(); ++i)
+        if (const RelationId id = given.symbols[i]; is_static(id) == in_static_relations)
+            set_input(id, intern(id, given.row(i)), true);
 }
 
 bool Materialization::holds(const Literal& literal) const {
     if (literal.kind == LiteralKind::Equality)
         return (literal.terms[0] == literal.terms[1]) != literal.negated;
     return state(literal.predicate).holds(object_row(literal.terms).data()) != literal.negated;
-}
-
-// --- Queries -----------------------------------------------------------------
-
-JoinPlan Materialization::plan(const Query& query) {
-    return JoinPlanner(relations_).plan(query, std::nullopt);
-}
-
-size_t Materialization::run(const Query& query, const JoinPlan& plan, const ObjectId* bound,
-                            std::vector<uint32_t>& matches) {
-    return executor_.run(relations_, query, plan, bound, matches);
 }
 
 // --- Evaluation from scratch -------------------------------------------------
@@ -102,14 +78,12 @@ void Materialization::evaluate(std::span<const AtomId> state) {
     ++evaluations_;
     rederived_.clear();
     clear_dynamic();
-    inputs_->set_unachieved([&](RelationId id, const ObjectId* values, bool value) {
-        if (!is_static(id)) set_input(id, intern(id, values), value);
-    });
+    set_given_atoms(false);
     {
         const auto lock = atoms_->lock();
         for (AtomId atom : state) {
             const PredicateId predicate = atoms_->predicate(atom);
-            set_state_atom(predicate, row(predicate, atoms_->values(atom)), true);
+            change(predicate, row(predicate, atoms_->values(atom)), true);
         }
     }
     for (uint32_t c = 0; c < compiled_->components.size(); ++c) {
@@ -153,8 +127,7 @@ void Materialization::add_derivation(uint32_t r, Row* match) {
     const ObjectId* binding = match + body.size();
     ObjectId values[max_arity];
     const auto fill = [&](const std::vector<Term>& terms) {
-        for (size_t i = 0; i < terms.size(); ++i)
-            values[i] = terms[i].is_variable ? binding[terms[i].value] : terms[i].value;
+        for (size_t i = 0; i < terms.size(); ++i) values[i] = terms[i].under(binding);
         return values;
     };
     const AtomRef head{rule.head, intern(rule.head, fill(rule.head_terms))};

@@ -7,9 +7,8 @@
 // (see join.hpp), so no derivation is found twice.
 //
 // Maintenance is based on the stored derivations (see derivation_store.hpp):
-//   - When an atom becomes false, the derivations on its lists of positive uses are removed; when
-//   it
-//     becomes true, those on its lists of negated uses. Neither needs a join.
+//   - When an atom becomes false, the derivations on its lists of positive uses are removed, and
+//     when it becomes true, those on its lists of negated uses. Neither needs a join.
 //   - When an atom becomes true (or false, under negation), joins triggered by it find the new
 //     derivations.
 //   - A derived atom of a component without recursion is true as long as it has derivations: the
@@ -41,7 +40,6 @@
 
 #include "datalog/compiled_program.hpp"
 #include "datalog/derivation_store.hpp"
-#include "datalog/input_relations.hpp"
 #include "datalog/rule_plans.hpp"
 #include "planning/state.hpp"
 
@@ -65,25 +63,24 @@ class Materialization {
     AtomTable& atoms() const { return *atoms_; }
     const Program& program() const { return program_; }
     const Relation& relation(RelationId id) const { return relations_[index(id)]; }
-    const Relation& state(PredicateId id) const { return relation(inputs_->state_relation(id)); }
+    const Relation& state(PredicateId id) const { return relation(state_relation(id)); }
     const DerivationStore& derivations() const { return derivations_; }
     bool is_static(RelationId id) const { return dependencies(id).is_static; }
     bool holds(const Literal& literal) const;  // ground, over the task's objects
     // The row of a state atom, true or false.
     Row row(PredicateId predicate, const ObjectId* values) {
-        return intern(inputs_->state_relation(predicate), values);
+        return intern(state_relation(predicate), values);
     }
     uint32_t index_of_true_rows(RelationId id) { return relations_[index(id)].index_on(0); }
 
     // Conditions of actions are queries of the same kind as rule bodies. Their plans should be
     // chosen again when the version grows, because sizes have changed.
-    Query bind(const Rule& rule, uint32_t bound_count) const {
-        return compiled_->bind(rule, bound_count);
-    }
-    JoinPlan plan(const Query& query);
+    JoinPlan plan(const Query& query) { return JoinPlanner(relations_).plan(query, std::nullopt); }
     uint64_t plan_version() const { return plans_.version(); }
     size_t run(const Query& query, const JoinPlan& plan, const ObjectId* bound,
-               std::vector<uint32_t>& matches);
+               std::vector<uint32_t>& matches) {
+        return executor_.run(relations_, query, plan, bound, matches);
+    }
 
     // Records the atoms whose derivations change, for a cache of values of atoms.
     void track_derivations() { is_tracking_ = true; }
@@ -113,8 +110,7 @@ class Materialization {
     // Atoms (materialization.cpp)
     Row intern(RelationId relation, const ObjectId* values);
     void set_input(RelationId relation, Row row, bool value);
-    void set_state_atom(PredicateId predicate, Row row, bool value);
-    void load_static();
+    void set_given_atoms(bool in_static_relations);
     // Evaluation from scratch (materialization.cpp)
     void clear_dynamic();
     void evaluate_component(uint32_t component);
@@ -136,14 +132,16 @@ class Materialization {
     bool is_well_founded(AtomRef atom) const;
     void restore_supported(uint32_t component);
     void commit(uint32_t component);
-    // Gates (rule_gates.cpp)
+    // Gates (maintenance.cpp)
     bool gates_hold(uint32_t rule) const;
     void open(uint32_t rule);
     void close(uint32_t rule);
     void set_active(uint32_t rule, bool value);
     void defer(uint32_t rule, AtomRef atom);
-    void discard(uint32_t rule);
 
+    RelationId state_relation(PredicateId id) const {
+        return compiled_->state_relations[index(id)];
+    }
     const RelationDependencies& dependencies(RelationId id) const {
         return dependencies_[index(id)];
     }
@@ -153,10 +151,8 @@ class Materialization {
     const Task* task_;
     AtomTable* atoms_;
     Program program_;
-    // Shared by copies, since they never change.
-    std::shared_ptr<const CompiledProgram> compiled_;
-    std::shared_ptr<const InputRelations> inputs_;
-    std::span<const CompiledRule> rules_;  // those of `compiled_`
+    std::shared_ptr<const CompiledProgram> compiled_;  // shared by copies, since it never changes
+    std::span<const CompiledRule> rules_;              // those of `compiled_`
     std::span<const RelationDependencies> dependencies_;
     std::vector<Relation> relations_;
     RulePlans plans_;

@@ -83,26 +83,19 @@ uint32_t Program::constant(const std::string& name) {
     return static_cast<uint32_t>(known - constants_.begin());
 }
 
-void Program::append(const std::vector<Literal>& condition, Rule& rule) {
-    for (const Literal& literal : condition) {
-        if (literal.kind == LiteralKind::Equality)
-            rule.comparisons.push_back({literal.terms[0], literal.terms[1], !literal.negated});
-        else
-            rule.body.push_back({state(literal.predicate), literal.negated, literal.terms});
-    }
-}
-
-// Whether a positive literal only holds for objects of the given types at the variable.
-bool Program::implies_type(const BodyLiteral& literal, uint32_t variable,
+// Whether a literal only holds for objects of the given types at the variable.
+bool Program::implies_type(const BodyLiteral& literal, Term variable,
                            const std::vector<TypeId>& types) const {
     const RelationInfo& info = relations_[index(literal.relation)];
-    if (literal.negated || info.source == Source::Derived) return false;
+    if (literal.negated) return false;
+    // Every object has the first type.
+    if (index(types[0]) == 0) return std::ranges::count(literal.terms, variable) > 0;
     const auto within = [&](const std::vector<TypeId>& some) {
         return std::all_of(some.begin(), some.end(),
                            [&](TypeId type) { return domain_->is_subtype_of_any(type, types); });
     };
     for (size_t column = 0; column < literal.terms.size(); ++column) {
-        if (literal.terms[column] != Term::variable(variable)) continue;
+        if (literal.terms[column] != variable) continue;
         if (info.source == Source::Type) return within(type_sets_[info.id]);
         const Predicate& of = predicate(PredicateId(info.id));
         const bool trusted = column < of.trusted.size() && of.trusted[column];
@@ -111,24 +104,26 @@ bool Program::implies_type(const BodyLiteral& literal, uint32_t variable,
     return false;
 }
 
-void Program::add_type_literals(Rule& rule, const std::vector<Parameter>& variables,
-                                uint32_t first) {
-    for (uint32_t i = 0; i < variables.size(); ++i) {
-        const uint32_t variable = first + i;
-        const auto& wanted = variables[i].types;
-        const bool bound = std::any_of(rule.body.begin(), rule.body.end(), [&](const auto& l) {
-            return !l.negated &&
-                   std::count(l.terms.begin(), l.terms.end(), Term::variable(variable));
-        });
-        const bool any = wanted.empty() || std::count(wanted.begin(), wanted.end(), TypeId(0));
-        const bool implied =
-            bound && (any || std::any_of(rule.body.begin(), rule.body.end(), [&](const auto& l) {
-                          return implies_type(l, variable, wanted);
-                      }));
-        if (implied) continue;
-        const auto set = any ? std::vector<TypeId>{TypeId(0)} : wanted;
-        rule.body.push_back({type(set), false, {Term::variable(variable)}});
+Query Program::query(const std::vector<Literal>& condition, uint32_t bound_count,
+                     const std::vector<Parameter>& quantified) {
+    Query query{{}, {}, bound_count, bound_count};
+    for (const Literal& literal : condition) {
+        if (literal.kind == LiteralKind::Equality)
+            query.comparisons.push_back({literal.terms[0], literal.terms[1], !literal.negated});
+        else
+            query.body.push_back({state(literal.predicate), literal.negated, literal.terms});
     }
+    // Types are added only where the body does not imply them already.
+    for (const Parameter& parameter : quantified) {
+        const Term variable = Term::variable(query.variable_count++);
+        const bool any = std::ranges::count(parameter.types, TypeId(0)) > 0;
+        const auto types = any ? std::vector{TypeId(0)} : parameter.types;
+        if (std::ranges::none_of(query.body, [&](const BodyLiteral& literal) {
+                return implies_type(literal, variable, types);
+            }))
+            query.body.push_back({type(types), false, {variable}});
+    }
+    return query;
 }
 
 uint32_t Program::add_rule(Rule rule) {
@@ -162,13 +157,10 @@ uint32_t Program::add_rule(Rule rule) {
 }
 
 void Program::add_axiom(const Axiom& axiom) {
-    Rule rule;
-    rule.head = state(axiom.head);
-    rule.head_terms = axiom.terms;
-    rule.variable_count = static_cast<uint32_t>(axiom.variables.size());
-    append(axiom.body, rule);
-    add_type_literals(rule, axiom.variables, 0);
-    add_rule(std::move(rule));
+    const RelationId head = state(axiom.head);
+    Query body = query(axiom.body, 0, axiom.variables);
+    add_rule({head, axiom.terms, std::move(body.body), std::move(body.comparisons),
+              body.variable_count});
 }
 
 Program Program::for_task(const Task& task) const {

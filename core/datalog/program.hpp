@@ -42,6 +42,14 @@ struct Comparison {
     bool equal;
 };
 
+// A conjunction of literals and comparisons. Where it is evaluated, terms name the task's objects.
+struct Query {
+    std::vector<BodyLiteral> body;
+    std::vector<Comparison> comparisons;
+    uint32_t variable_count = 0;
+    uint32_t bound_count = 0;  // the first variables have values already
+};
+
 // Objects in terms are numbers of Program::constants; a CompiledProgram binds them to a task.
 struct Rule {
     RelationId head{};
@@ -83,18 +91,18 @@ class Program {
         return find(source, index(predicate));
     }
 
-    // Appends a condition to the body and the comparisons of `rule`.
-    void append(const std::vector<Literal>& condition, Rule& rule);
-    // Restricts variables, numbered from `first` on, to objects of their types. Literals are added
-    // only where the body does not imply the type already.
-    void add_type_literals(Rule& rule, const std::vector<Parameter>& variables, uint32_t first);
+    // A condition of the domain as a query. Its quantified variables follow the bound ones and are
+    // restricted to objects of their types. The constants of the domain are the first ones of the
+    // program and the first objects of every task, so its terms need no binding to a task.
+    Query query(const std::vector<Literal>& condition, uint32_t bound_count,
+                const std::vector<Parameter>& quantified);
 
   private:
     const Predicate& predicate(PredicateId id) const;
     std::optional<RelationId> find(Source source, uint32_t id) const;
     RelationId add_relation(RelationInfo info);
     void add_axiom(const Axiom& axiom);
-    bool implies_type(const BodyLiteral& literal, uint32_t variable,
+    bool implies_type(const BodyLiteral& literal, Term variable,
                       const std::vector<TypeId>& types) const;
 
     const Domain* domain_;

@@ -27,12 +27,9 @@ void RulePlans::after_evaluation(const std::vector<Relation>& relations) {
     next_review_ = 8;
 }
 
-void RulePlans::before_change(std::vector<Relation>& relations) {
-    if (!has_trigger_plans_) plan_triggers(relations);
-}
-
 // A review takes time linear in the number of relations, so the intervals between reviews double.
 void RulePlans::before_update(std::vector<Relation>& relations) {
+    if (!has_trigger_plans_) plan_triggers(relations);
     if (++updates_ != next_review_) return;
     next_review_ *= 2;
     if (is_stale(relations)) plan_triggers(relations);

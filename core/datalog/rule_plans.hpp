@@ -23,7 +23,6 @@ class RulePlans {
     // plans a component just before evaluating it, when the sizes of its inputs are known.
     void before_component(uint32_t component, std::vector<Relation>& relations);
     void after_evaluation(const std::vector<Relation>& relations);
-    void before_change(std::vector<Relation>& relations);  // of an atom
     void before_update(std::vector<Relation>& relations);
 
   private:

@@ -58,6 +58,8 @@ struct Term {
 
     static Term variable(uint32_t index) { return {true, index}; }
     static Term object(ObjectId id) { return {false, id}; }
+    // The object that the term stands for, given those of the variables.
+    ObjectId under(const ObjectId* binding) const { return is_variable ? binding[value] : value; }
     bool operator==(const Term&) const = default;
 };
 

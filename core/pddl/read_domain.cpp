@@ -6,11 +6,37 @@
 #include "pddl/conditions.hpp"
 #include "pddl/names.hpp"
 #include "pddl/pddl.hpp"
-#include "pddl/stratification.hpp"
+#include "util/graph.hpp"
 
 namespace planlog {
 
 namespace {
+
+// A literal in the body of an axiom: the predicate that is defined needs another one.
+struct Need {
+    uint32_t from, to;
+    bool negated;
+};
+using Needs = std::vector<std::vector<Need>>;  // by the predicate that needs
+
+// A shortest cycle that begins with this need, which is on one.
+std::vector<Need> cycle_through(const Needs& needs, Need first) {
+    std::vector<std::optional<Need>> reached_by(needs.size());
+    std::vector<uint32_t> queue = {first.to};
+    reached_by[first.to] = first;
+    for (size_t i = 0; i < queue.size() && queue[i] != first.from; ++i) {
+        for (const Need need : needs[queue[i]]) {
+            if (reached_by[need.to]) continue;
+            reached_by[need.to] = need;
+            queue.push_back(need.to);
+        }
+    }
+    std::vector<Need> cycle;
+    for (uint32_t at = first.from; cycle.empty() || at != first.from; at = cycle.back().from)
+        cycle.push_back(*reached_by[at]);
+    std::reverse(cycle.begin(), cycle.end());
+    return cycle;
+}
 
 class DomainReader {
   public:
@@ -28,7 +54,8 @@ class DomainReader {
     void read_functions(Expr section);
     void mark_derived(Expr section);
     void read_derived(Expr section);
-    void check_stratified();
+    void check_stratified();  // no recursion of derived predicates goes through a negation
+    void report_cycle(std::vector<Need> cycle);
 
     Domain domain_;
     Context context_;
@@ -218,13 +245,49 @@ void DomainReader::read_derived(Expr section) {
 }
 
 void DomainReader::check_stratified() {
-    const std::optional<NegativeCycle> cycle = find_negative_cycle(domain_);
-    if (!cycle) return;
-    const Expr at = derived_at_.at(index(cycle->predicate));
-    if (cycle->only_forall)
-        context_.unsupported(at, "recursion through 'forall' (" + cycle->path + ") is");
+    Needs needs(domain_.predicates.size());
+    for (const Axiom& axiom : domain_.axioms)
+        for (const Literal& literal : axiom.body)
+            if (literal.kind == LiteralKind::Atom)
+                needs[index(axiom.head)].push_back(
+                    {index(axiom.head), index(literal.predicate), literal.negated});
+    std::vector<uint32_t> offsets{0}, targets;
+    for (const std::vector<Need>& of_one : needs) {
+        for (const Need need : of_one) targets.push_back(need.to);
+        offsets.push_back(static_cast<uint32_t>(targets.size()));
+    }
+    const std::vector<uint32_t> component = strong_components({offsets, targets, needs.size()});
+    for (const std::vector<Need>& of_one : needs)
+        for (const Need need : of_one)
+            if (need.negated && component[need.from] == component[need.to])
+                return report_cycle(cycle_through(needs, need));
+}
+
+// Reports the cycle in the user's terms: "'a' -> not 'b' -> 'a'". It skips auxiliary predicates,
+// and a step is negated if the number of negations on the skipped way is odd.
+void DomainReader::report_cycle(std::vector<Need> cycle) {
+    const auto declared = [&](Need need) {
+        return domain_.predicates[need.to].kind == PredicateKind::Derived;
+    };
+    // Auxiliary predicates only need parts of their condition, so a declared one is on the cycle.
+    std::rotate(cycle.begin(), std::find_if(cycle.begin(), cycle.end(), declared) + 1, cycle.end());
+    const auto name = [&](uint32_t id) { return "'" + domain_.predicates[id].name + "'"; };
+    std::string path = name(cycle[0].from);
+    // All negations come in pairs, from `forall`: correct PDDL, but not stratified.
+    bool only_forall = true;
+    bool negated = false;
+    for (const Need need : cycle) {
+        negated = negated != need.negated;
+        if (!declared(need)) continue;
+        path += (negated ? " -> not " : " -> ") + name(need.to);
+        only_forall = only_forall && !negated;
+        negated = false;
+    }
+    const Expr at = derived_at_.at(cycle[0].from);
+    if (only_forall)
+        context_.unsupported(at, "recursion through 'forall' (" + path + ") is");
     else
-        context_.error(at, "derived predicate depends on its own negation: " + cycle->path);
+        context_.error(at, "derived predicate depends on its own negation: " + path);
 }
 
 }  // namespace

@@ -14,15 +14,6 @@ namespace planlog {
 
 namespace {
 
-uint64_t hash_of(const AtomList& atoms, size_t i) {
-    uint64_t value = index(atoms.symbols[i]) + 1;
-    for (size_t k = 0; k < atoms.arity(i); ++k) {
-        value = (value ^ atoms.row(i)[k]) * 0x9e3779b97f4a7c15u;
-        value ^= value >> 29;
-    }
-    return value;
-}
-
 class ProblemReader {
   public:
     ProblemReader(const Domain& domain, Reporter& report);
@@ -33,6 +24,8 @@ class ProblemReader {
     void read_objects(Expr section);
     void read_init(Expr section);
     void read_init_atom(Expr atom, bool positive);
+    bool read_init_row(Expr atom, const Predicate& predicate, ObjectId* row);
+    void add_initial(PredicateId predicate, const ObjectId* row, size_t arity);
     void read_value(Expr assignment);
     void read_goal(Expr section);
     void read_metric(Expr section);
@@ -126,43 +119,48 @@ void ProblemReader::read_init(Expr section) {
     }
 }
 
-void ProblemReader::read_init_atom(Expr atom, bool positive) {
-    const std::string_view head = atom.head();
-    const auto found = head.empty() ? context_.predicates.end() : context_.predicates.find(head);
-    AtomList& initial = task_.initial;
-    bool good = found != context_.predicates.end();
-    if (good) {
-        const Predicate& predicate = domain_.predicates[found->second];
-        const size_t arity = predicate.parameters.size();
-        size_t count = 0;
-        good = predicate.kind == PredicateKind::Basic;
-        for (Expr item = atom.first().next(); good && item != atom.end(); item = item.next()) {
-            const auto object = context_.object_ids.find(item.text());
-            good = count < arity && object != context_.object_ids.end() &&
-                   context_.object_fits(object->second, predicate.parameters[count++].types);
-            if (good) initial.arguments.push_back(object->second);
-        }
-        good = good && count == arity;
+// Reads the arguments of an atom into `row`. Returns false if something is wrong.
+bool ProblemReader::read_init_row(Expr atom, const Predicate& predicate, ObjectId* row) {
+    const size_t arity = predicate.parameters.size();
+    if (predicate.kind != PredicateKind::Basic) return false;
+    size_t count = 0;
+    for (Expr item = atom.first().next(); item != atom.end(); item = item.next()) {
+        const auto object = context_.object_ids.find(item.text());
+        if (count == arity || object == context_.object_ids.end() ||
+            !context_.object_fits(object->second, predicate.parameters[count].types))
+            return false;
+        row[count++] = object->second;
     }
-    if (good && positive) {
-        const auto last = static_cast<uint32_t>(initial.size());
-        initial.symbols.push_back(PredicateId{found->second});
-        initial.offsets.push_back(static_cast<uint32_t>(initial.arguments.size()));
-        const auto is_last = [&](uint32_t other) {  // equal predicates have equal arities
-            return initial.symbols[other] == initial.symbols[last] &&
-                   std::equal(initial.row(last), initial.row(last) + initial.arity(last),
-                              initial.row(other));
-        };
-        if (seen_.find_or_add(hash_of(initial, last), is_last) == last) return;
-        initial.symbols.pop_back();
-        initial.offsets.pop_back();
-    }
-    initial.arguments.resize(initial.offsets.back());
-    if (good) return;
+    return count == arity;
+}
 
+void ProblemReader::add_initial(PredicateId predicate, const ObjectId* row, size_t arity) {
+    AtomList& initial = task_.initial;
+    uint64_t hash = index(predicate) + 1;
+    for (size_t i = 0; i < arity; ++i) {
+        hash = (hash ^ row[i]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    const auto is_same = [&](uint32_t other) {  // equal predicates have equal arities
+        return initial.symbols[other] == predicate &&
+               std::equal(row, row + arity, initial.row(other));
+    };
+    if (seen_.find_or_add(hash, is_same) == initial.size()) initial.add(predicate, row, arity);
+}
+
+void ProblemReader::read_init_atom(Expr atom, bool positive) {
+    const auto found = context_.predicates.find(atom.head());
+    if (found != context_.predicates.end()) {
+        const Predicate& predicate = domain_.predicates[found->second];
+        ObjectId row[max_variables];
+        if (read_init_row(atom, predicate, row)) {
+            if (positive) add_initial(PredicateId{found->second}, row, predicate.parameters.size());
+            return;
+        }
+    }
     // Reads it again, slowly, to report what is wrong.
     const std::vector<Expr> members = atom.members();
-    if (head == "at" && members.size() == 3 && members[2].is_list())
+    if (atom.head() == "at" && members.size() == 3 && members[2].is_list())
         context_.unsupported(atom, "timed initial literals are");
     else if (context_.read_atom(atom, no_variables_) &&
              domain_.predicates[found->second].kind == PredicateKind::Derived)

@@ -24,29 +24,23 @@ void Batch::append(const Materialization& materialization) {
         const Relation& relation = materialization.relation(RelationId(i));
         numbers_[i].assign(relation.row_count(), no_row);
         uint32_t next = array.offsets.back();
-        for (Row row = 0; row < relation.row_count(); ++row) {
-            if (!relation.is_true(row)) continue;
+        for (Row row : relation.true_rows()) {
             numbers_[i][row] = next++;
             array.values.insert(array.values.end(), relation.values(row),
                                 relation.values(row) + relation.arity());
         }
         array.offsets.push_back(next);
     }
-    std::vector<Row> heads, bodies;
     for (uint32_t r = 0; r < rules.size(); ++r) {
         DerivationArray& array = rules[r];
         if (array.is_static && static_done_) continue;
         const Rule& rule = materialization.program().rules()[r];
-        heads.clear();
-        bodies.clear();
-        materialization.derivations().append(r, heads, bodies);
-        for (size_t d = 0; d < heads.size(); ++d) {
-            array.heads.push_back(numbers_[index(rule.head)][heads[d]]);
+        materialization.derivations().derivations_by(r, [&](Row head, const Row* body) {
+            array.heads.push_back(numbers_[index(rule.head)][head]);
             for (size_t l = 0; l < rule.body.size(); ++l)
                 if (!rule.body[l].negated)
-                    array.bodies.push_back(
-                        numbers_[index(rule.body[l].relation)][bodies[d * rule.body.size() + l]]);
-        }
+                    array.bodies.push_back(numbers_[index(rule.body[l].relation)][body[l]]);
+        });
         array.offsets.push_back(static_cast<uint32_t>(array.heads.size()));
     }
     static_done_ = true;

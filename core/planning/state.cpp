@@ -61,12 +61,15 @@ AtomId AtomTable::intern(PredicateId predicate, const ObjectId* values) {
     return ids[row];
 }
 
-void AtomTable::sort_by_arguments(std::vector<AtomId>& atoms) const {
-    std::sort(atoms.begin(), atoms.end(), [&](AtomId a, AtomId b) {
+std::vector<AtomId> AtomTable::sorted_by_arguments(std::span<const AtomId> atoms) {
+    const auto locked = lock();
+    std::vector<AtomId> sorted(atoms.begin(), atoms.end());
+    std::ranges::sort(sorted, [&](AtomId a, AtomId b) {
         if (predicate(a) != predicate(b)) return predicate(a) < predicate(b);
         const ObjectId *first = values(a), *second = values(b);
         return std::lexicographical_compare(first, first + arity(a), second, second + arity(b));
     });
+    return sorted;
 }
 
 std::vector<AtomId> initial_state(const Task& task, AtomTable& atoms) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "datalog/relation.hpp"
@@ -28,8 +29,8 @@ class AtomTable {
         return relations_[index(atoms_[atom].predicate)].values(atoms_[atom].row);
     }
     uint32_t arity(AtomId atom) const { return relations_[index(predicate(atom))].arity(); }
-    // Sorts atoms by predicate and arguments, independently of their ids.
-    void sort_by_arguments(std::vector<AtomId>& atoms) const;
+    // The atoms sorted by predicate and arguments, independently of their ids. Takes the lock.
+    std::vector<AtomId> sorted_by_arguments(std::span<const AtomId> atoms);
     size_t size() const { return atoms_.size(); }
 
   private:

@@ -19,9 +19,6 @@ uint32_t& number_of(std::vector<uint32_t>& numbers, Row row) {
 
 // --- Visitor -----------------------------------------------------------------
 
-Visitor::Visitor(const Task& task, AtomTable& atoms, const Program& program)
-    : walk_(task, atoms, program) {}
-
 void Visitor::start(const StateSet& states, uint32_t number) {
     const uint64_t* bits = states.state(number);
     const AtomList& atoms = states.atoms();
@@ -38,13 +35,7 @@ void Visitor::start(const StateSet& states, uint32_t number) {
 }
 
 void Visitor::visit(std::span<const AtomId> state) {
-    AtomTable& table = walk_.materialization().atoms();
-    std::vector<AtomId> ordered(state.begin(), state.end());
-    {
-        const auto lock = table.lock();
-        table.sort_by_arguments(ordered);
-    }
-    walk_.start(ordered);
+    walk_.start(walk_.materialization().atoms().sorted_by_arguments(state));
     at_.clear();
     atoms_.clear();
 }
@@ -91,9 +82,8 @@ StateSpace::StateSpace(const Task& task, AtomTable& atoms, const Program& progra
       atom_numbers_(task.domain->predicates.size()),
       action_numbers_(task.domain->actions.size()) {
     {
+        const std::vector<AtomId> ordered = atoms.sorted_by_arguments(start);
         const auto lock = atoms.lock();
-        std::vector<AtomId> ordered(start.begin(), start.end());
-        atoms.sort_by_arguments(ordered);
         for (AtomId atom : ordered)
             states_.add_atom(atoms.predicate(atom), atoms.values(atom), atoms.arity(atom));
     }
@@ -104,10 +94,6 @@ StateSpace::StateSpace(const Task& task, AtomTable& atoms, const Program& progra
         is_conditional_.push_back(visitor_->walk().has_conditional_effects(ActionId(i)));
     depths.push_back(0);
     goals.push_back(0);
-}
-
-void StateSpace::set_poll(std::function<void()> poll) {
-    visitor_->walk().materialization().poll() = std::move(poll);
 }
 
 bool StateSpace::advance(size_t count) {
@@ -217,10 +203,6 @@ void StateSpace::find_effects(ActionRow action) {
 
 Derivation::Derivation(const StateSpace& space, AtomTable& atoms, const Program& program)
     : derived(space.successors.size()), space_(&space), visitor_(space.task(), atoms, program) {}
-
-void Derivation::set_poll(std::function<void()> poll) {
-    visitor_.walk().materialization().poll() = std::move(poll);
-}
 
 bool Derivation::advance(size_t count) {
     const ActionList& actions = space_->ground_actions;

@@ -24,7 +24,8 @@ struct RuleCounts {
 // A walk that can go to any state of a set.
 class Visitor {
   public:
-    Visitor(const Task& task, AtomTable& atoms, const Program& program);
+    Visitor(const Task& task, AtomTable& atoms, const Program& program)
+        : walk_(task, atoms, program) {}
 
     void visit(const StateSet& states, uint32_t number);  // polls now and then
     // Evaluates a state from scratch. Rows follow the order of predicates and arguments, not that
@@ -56,7 +57,8 @@ class StateSpace {
 
     // Expands at most `count` more states. Returns false when the space is finished.
     bool advance(size_t count);
-    void set_poll(std::function<void()> poll);  // called often, may throw
+    // Called often, may throw. There is none any more when the space is finished.
+    std::function<void()>& poll() { return visitor_->walk().materialization().poll(); }
 
     const Task& task() const { return *task_; }
     const StateSet& states() const { return states_; }
@@ -104,7 +106,7 @@ class Derivation {
   public:
     Derivation(const StateSpace& space, AtomTable& atoms, const Program& program);
     bool advance(size_t count);  // visits `count` more states; false at the end
-    void set_poll(std::function<void()> poll);
+    std::function<void()>& poll() { return visitor_.walk().materialization().poll(); }
 
     std::vector<uint8_t> derived;  // per transition
     RuleCounts rules;

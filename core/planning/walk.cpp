@@ -17,42 +17,25 @@ uint64_t hash_of(uint64_t seed, uint32_t symbol, const ObjectId* values, size_t 
 
 }  // namespace
 
-// The program for the task, with the relations that the actions' conditions read.
-Program Walk::extended(const Program& program, const Task& task, std::vector<Rule>& rules) {
-    Program result = program.for_task(task);
-    const auto add = [&](const Action& action, const std::vector<Literal>& condition,
-                         const std::vector<Parameter>& quantified) {
-        Rule& rule = rules.emplace_back();
-        const auto parameter_count = static_cast<uint32_t>(action.parameters.size());
-        rule.variable_count = parameter_count + static_cast<uint32_t>(quantified.size());
-        result.append(condition, rule);
-        result.add_type_literals(rule, quantified, parameter_count);
-    };
+// Returns the program with the relations that the actions' conditions read.
+Program Walk::compile_conditions(Program program, const Task& task) {
     for (const Action& action : task.domain->actions) {
-        add(action, action.precondition, {});
+        const auto compile = [&](const std::vector<Literal>& condition,
+                                 const std::vector<Parameter>& quantified) {
+            const auto parameter_count = static_cast<uint32_t>(action.parameters.size());
+            return PlannedQuery{program.query(condition, parameter_count, quantified), {}};
+        };
+        Schema& schema = schemas_.emplace_back(Schema{compile(action.precondition, {}), {}, {}});
         for (const Effect& effect : action.effects)
-            add(action, effect.condition, effect.quantified);
-        for (const CostEffect& cost : action.costs) add(action, cost.condition, cost.quantified);
+            schema.effects.push_back(compile(effect.condition, effect.quantified));
+        for (const CostEffect& cost : action.costs)
+            schema.costs.push_back(compile(cost.condition, cost.quantified));
     }
-    return result;
+    return program;
 }
 
 Walk::Walk(const Task& task, AtomTable& atoms, const Program& program)
-    : materialization_(task, atoms, extended(program, task, conditions_)) {
-    auto rule = conditions_.begin();
-    for (const Action& action : task.domain->actions) {
-        const auto parameters = static_cast<uint32_t>(action.parameters.size());
-        Schema& schema = schemas_.emplace_back();
-        schema.precondition.query = materialization_.bind(*rule++, parameters);
-        for (const Effect& effect : action.effects)
-            schema.effects.push_back({effect.condition.empty() && effect.quantified.empty(),
-                                      {materialization_.bind(*rule++, parameters), {}},
-                                      !effect.atom.negated,
-                                      effect.atom.predicate,
-                                      effect.atom.terms});
-        for (const CostEffect& cost : action.costs)
-            schema.costs.push_back({{materialization_.bind(*rule++, parameters), {}}, &cost});
-    }
+    : materialization_(task, atoms, compile_conditions(program.for_task(task), task)) {
     for (uint32_t i = 0; i < task.domain->actions.size(); ++i)
         if (const auto relation = materialization_.program().find_action(ActionId(i)))
             derived_schemas_.push_back(
@@ -75,8 +58,8 @@ void Walk::plan_conditions() {
     };
     for (Schema& schema : schemas_) {
         plan(schema.precondition);
-        for (ConditionalEffect& effect : schema.effects) plan(effect.condition);
-        for (ConditionalCost& cost : schema.costs) plan(cost.condition);
+        std::ranges::for_each(schema.effects, plan);
+        std::ranges::for_each(schema.costs, plan);
     }
 }
 
@@ -137,6 +120,7 @@ bool Walk::is_applicable(ActionId action, const ObjectId* arguments) {
 template <class Visitor>
 void Walk::for_each_answer(const PlannedQuery& condition, const ObjectId* arguments,
                            Visitor visit) {
+    if (condition.always_holds()) return visit(arguments);
     const auto& [query, plan] = condition;
     matches_.clear();
     const size_t count = materialization_.run(query, plan, arguments, matches_);
@@ -150,39 +134,38 @@ void Walk::append_effects(ActionId action, const ObjectId* arguments,
     plan_conditions();
     const auto begin = static_cast<std::ptrdiff_t>(changes.size());
     ObjectId values[max_arity];
-    const auto append = [&](const ConditionalEffect& effect, const ObjectId* binding) {
-        for (size_t i = 0; i < effect.terms.size(); ++i) {
-            const Term term = effect.terms[i];
-            values[i] = term.is_variable ? binding[term.value] : term.value;
-        }
-        changes.push_back(
-            {effect.predicate, materialization_.row(effect.predicate, values), effect.value});
-    };
-    for (const ConditionalEffect& effect : schemas_[index(action)].effects) {
-        const auto visit = [&](const ObjectId* binding) { append(effect, binding); };
-        effect.always ? visit(arguments) : for_each_answer(effect.condition, arguments, visit);
+    const auto& effects = materialization_.task().domain->actions[index(action)].effects;
+    for (size_t e = 0; e < effects.size(); ++e) {
+        const Literal& atom = effects[e].atom;
+        const PlannedQuery& condition = schemas_[index(action)].effects[e];
+        for_each_answer(condition, arguments, [&](const ObjectId* binding) {
+            for (size_t i = 0; i < atom.terms.size(); ++i) values[i] = atom.terms[i].under(binding);
+            changes.push_back(
+                {atom.predicate, materialization_.row(atom.predicate, values), !atom.negated});
+        });
     }
-    const auto before = [](const StateChange& a, const StateChange& b) {
-        return std::tuple(a.predicate, a.row, b.value) < std::tuple(b.predicate, b.row, a.value);
-    };
-    std::sort(changes.begin() + begin, changes.end(), before);
-    const auto same_atom = [](const StateChange& a, const StateChange& b) {
-        return a.predicate == b.predicate && a.row == b.row;
-    };
-    changes.erase(std::unique(changes.begin() + begin, changes.end(), same_atom), changes.end());
+    const std::ranges::subrange added(changes.begin() + begin, changes.end());
+    std::ranges::sort(added, {}, [](const StateChange& change) {
+        return std::tuple(change.predicate, change.row, !change.value);
+    });
+    const auto repeated = std::ranges::unique(added, {}, [](const StateChange& change) {
+        return std::pair(change.predicate, change.row);
+    });
+    changes.erase(repeated.begin(), repeated.end());
 }
 
 bool Walk::has_conditional_effects(ActionId action) const {
     const auto& effects = schemas_[index(action)].effects;
-    return std::any_of(effects.begin(), effects.end(), [](const auto& e) { return !e.always; });
+    return !std::ranges::all_of(effects, &PlannedQuery::always_holds);
 }
 
-double Walk::cost_of(const Schema& schema, const ObjectId* arguments) {
+double Walk::cost_of(ActionId action, const ObjectId* arguments) {
     if (!materialization_.task().minimises_cost) return 1;
+    const auto& costs = materialization_.task().domain->actions[index(action)].costs;
     double total = 0;
-    for (const auto& [condition, cost] : schema.costs)
-        for_each_answer(condition, arguments, [&](const ObjectId* binding) {
-            total += cost->is_constant ? cost->constant : function_value(*cost, binding);
+    for (size_t c = 0; c < costs.size(); ++c)
+        for_each_answer(schemas_[index(action)].costs[c], arguments, [&](const ObjectId* binding) {
+            total += costs[c].is_constant ? costs[c].constant : function_value(costs[c], binding);
         });
     return total;
 }
@@ -190,7 +173,7 @@ double Walk::cost_of(const Schema& schema, const ObjectId* arguments) {
 double Walk::function_value(const CostEffect& cost, const ObjectId* binding) const {
     const Task& task = materialization_.task();
     std::vector<ObjectId> row;
-    for (Term term : cost.terms) row.push_back(term.is_variable ? binding[term.value] : term.value);
+    for (Term term : cost.terms) row.push_back(term.under(binding));
     const auto& values = task.function_values[cost.function];
     const auto value = values.find(function_key(row));
     if (value != values.end()) return value->second;
@@ -217,7 +200,7 @@ void Walk::perform(std::span<const StateChange> changes, bool forward) {
 
 void Walk::apply(ActionId action, const ObjectId* arguments) {
     plan_conditions();
-    const double cost = cost_of(schemas_[index(action)], arguments);
+    const double cost = cost_of(action, arguments);
     const Step step{changes_.size(), cost};
     journal_.push_back(step);
     append_effects(action, arguments, changes_);
@@ -312,14 +295,14 @@ std::vector<GroundAction> Walk::actions() const {
     return actions;
 }
 
-bool Walk::sample(uint64_t key, GroundAction& chosen) const {
+std::optional<GroundAction> Walk::sample(uint64_t key) const {
     std::optional<std::pair<uint64_t, ActionRow>> least;
     visit_actions([&](ActionRow action) {
         const uint64_t value = hash(action, key);
         if (!least || value < least->first) least = {value, action};
     });
-    if (least) chosen = ground(least->second);
-    return least.has_value();
+    if (!least) return std::nullopt;
+    return ground(least->second);
 }
 
 uint64_t Walk::hash(ActionRow action, uint64_t key) const {

@@ -81,8 +81,8 @@ class Walk {
     GroundAction ground(ActionRow action) const;
     bool derives(ActionId action, const ObjectId* arguments) const;
     // Samples a derived action uniformly: the one whose hash with the key is least, so the choice
-    // does not depend on the order in which actions were derived. Returns false if there is none.
-    bool sample(uint64_t key, GroundAction& chosen) const;
+    // does not depend on the order in which actions were derived.
+    std::optional<GroundAction> sample(uint64_t key) const;
     // A hash of the schema, the arguments and the key; it does not depend on the row.
     uint64_t hash(ActionRow action, uint64_t key) const;
     // A sample of the standard Gumbel distribution, a function of the action and the key. The
@@ -96,25 +96,17 @@ class Walk {
     const Materialization& materialization() const { return materialization_; }
 
   private:
+    // A condition of an action. Its variables are the action's parameters, then quantified ones.
     struct PlannedQuery {
         Query query;
         JoinPlan plan;
-    };
-    struct ConditionalEffect {
-        bool always;             // no condition, no quantifier
-        PlannedQuery condition;  // variables: the action's parameters, then the quantified ones
-        bool value;
-        PredicateId predicate;
-        std::vector<Term> terms;
-    };
-    struct ConditionalCost {
-        PlannedQuery condition;
-        const CostEffect* cost;
+
+        bool always_holds() const { return query.body.empty() && query.comparisons.empty(); }
     };
     struct Schema {
         PlannedQuery precondition;
-        std::vector<ConditionalEffect> effects;
-        std::vector<ConditionalCost> costs;
+        std::vector<PlannedQuery> effects;  // the condition of each
+        std::vector<PlannedQuery> costs;
     };
     struct DerivedSchema {
         ActionId action;
@@ -126,20 +118,19 @@ class Walk {
         double cost;
     };
 
-    static Program extended(const Program& program, const Task& task, std::vector<Rule>& rules);
+    Program compile_conditions(Program program, const Task& task);
     void plan_conditions();
     // Calls visit(binding), the values of all variables, for each answer of a condition.
     template <class Visitor>
     void for_each_answer(const PlannedQuery& condition, const ObjectId* arguments, Visitor visit);
     void add_to_fingerprint(PredicateId predicate, const ObjectId* values, size_t arity);
-    double cost_of(const Schema& schema, const ObjectId* arguments);
+    double cost_of(ActionId action, const ObjectId* arguments);
     double function_value(const CostEffect& cost, const ObjectId* binding) const;
     size_t arity(ActionId action) const;
     void perform(std::span<const StateChange> changes, bool forward);
 
-    std::vector<Rule> conditions_;  // of all actions, in the order of compilation
-    Materialization materialization_;
     std::vector<Schema> schemas_;
+    Materialization materialization_;
     std::vector<DerivedSchema> derived_schemas_;  // those that the policy has rules for
     std::vector<Literal> basic_goals_;
     std::vector<Literal> other_goals_;  // derived predicates, equalities

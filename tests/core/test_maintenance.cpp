@@ -86,14 +86,14 @@ Model read_model(const Materialization& materialization) {
     }
     Model by_rule;
     for (uint32_t r = 0; r < rules.size(); ++r) {
-        std::vector<Row> heads, bodies;
-        materialization.derivations().append(r, heads, bodies);
-        CHECK(heads.size() == materialization.derivations().count(r));
-        for (size_t d = 0; d < heads.size(); ++d)
-            by_rule
-                .atoms[{index(rules[r].head),
-                        values_of(materialization.relation(rules[r].head), heads[d])}]
-                .insert(body_of(r, bodies.data() + d * rules[r].body.size()));
+        const Relation& relation = materialization.relation(rules[r].head);
+        size_t count = 0;
+        materialization.derivations().derivations_by(r, [&](Row head, const Row* body) {
+            ++count;
+            by_rule.atoms[{index(rules[r].head), values_of(relation, head)}].insert(
+                body_of(r, body));
+        });
+        CHECK(count == materialization.derivations().count(r));
     }
     for (const auto& [atom, derivations] : by_rule.atoms)
         CHECK(model.atoms.at(atom) == derivations);
