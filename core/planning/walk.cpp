@@ -122,7 +122,7 @@ size_t Walk::goals_left() const {
 
 bool Walk::is_applicable(ActionId action, const ObjectId* arguments) {
     // Derived actions are applicable, and most of the actions in question are derived.
-    if (derives(action, arguments)) return true;
+    if (find_derived(action, arguments)) return true;
     const Action& schema = materialization_.task().domain->actions[index(action)];
     const Domain& domain = *materialization_.task().domain;
     for (size_t i = 0; i < schema.parameters.size(); ++i) {
@@ -299,9 +299,13 @@ GroundAction Walk::ground(ActionRow action) const {
     return {action.action, {values, values + arity(action.action)}};
 }
 
-bool Walk::derives(ActionId action, const ObjectId* arguments) const {
+std::optional<ActionRow> Walk::find_derived(ActionId action, const ObjectId* arguments) const {
     const auto relation = materialization_.program().find_action(action);
-    return relation && materialization_.relation(*relation).holds(arguments);
+    if (!relation) return std::nullopt;
+    const Relation& derived = materialization_.relation(*relation);
+    const Row row = derived.find(arguments);
+    if (row == no_row || !derived.is_true(row)) return std::nullopt;
+    return ActionRow{action, row};
 }
 
 std::vector<GroundAction> Walk::actions() const {
@@ -312,14 +316,16 @@ std::vector<GroundAction> Walk::actions() const {
     return actions;
 }
 
-bool Walk::sample(uint64_t key, GroundAction& chosen) const {
-    std::optional<std::pair<uint64_t, ActionRow>> least;
+std::optional<ActionRow> Walk::sample(uint64_t key) const {
+    std::optional<ActionRow> chosen;
+    uint64_t least = UINT64_MAX;
     visit_actions([&](ActionRow action) {
         const uint64_t value = hash(action, key);
-        if (!least || value < least->first) least = {value, action};
+        if (chosen && value >= least) return;
+        chosen = action;
+        least = value;
     });
-    if (least) chosen = ground(least->second);
-    return least.has_value();
+    return chosen;
 }
 
 uint64_t Walk::hash(ActionRow action, uint64_t key) const {
