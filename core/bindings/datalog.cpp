@@ -1,12 +1,16 @@
 // Bindings of programs: Python adds relations and rules one by one.
 #include "bindings/bindings.hpp"
-#include "bindings/types.hpp"
 
 namespace planlog {
 namespace {
 
 using LiteralTuple = std::tuple<uint32_t, bool, TermCodes>;
 using ComparisonTuple = std::tuple<int32_t, int32_t, bool>;
+
+Term as_term(int32_t code) {
+    return code >= 0 ? Term::variable(static_cast<uint32_t>(code))
+                     : Term::object(static_cast<uint32_t>(-1 - code));
+}
 
 std::vector<Term> as_terms(const TermCodes& codes) {
     std::vector<Term> terms;
@@ -25,11 +29,13 @@ uint32_t add_rule(SharedProgram& shared, uint32_t head, const TermCodes& head_te
     return shared.changeable().add_rule(std::move(rule));
 }
 
-auto rule_body(const SharedProgram& shared, uint32_t number) {
-    std::vector<LiteralTuple> result;
-    for (const BodyLiteral& literal : shared.program.rules().at(number).body)
-        result.emplace_back(index(literal.relation), literal.negated, as_codes(literal.terms));
-    return result;
+// The relations of a rule's head and of the positive literals of its body.
+auto rule_of(const SharedProgram& shared, uint32_t number) {
+    const Rule& rule = shared.program.rules().at(number);
+    std::vector<uint32_t> body;
+    for (const BodyLiteral& literal : rule.body)
+        if (!literal.negated) body.push_back(index(literal.relation));
+    return std::pair(index(rule.head), body);
 }
 
 auto relations_of(const SharedProgram& shared) {
@@ -37,12 +43,6 @@ auto relations_of(const SharedProgram& shared) {
     for (const RelationInfo& info : shared.program.relations())
         result.emplace_back(info.source, info.name, info.arity);
     return result;
-}
-
-template <class Id, class Member>
-Id checked(uint32_t number, const std::vector<Member>& members, const char* message) {
-    if (number >= members.size()) throw nb::value_error(message);
-    return Id(number);
 }
 
 ActionId action_id(const SharedProgram& shared, uint32_t number) {
@@ -61,7 +61,7 @@ void bind_rules(nb::module_& m) {
         .value("TYPE", Source::Type)
         .value("DERIVED", Source::Derived);
     nb::class_<SharedProgram>(m, "Program")
-        .def(nb::init<std::shared_ptr<SharedDomain>>(), "domain"_a)
+        .def(nb::init<std::shared_ptr<Domain>>(), "domain"_a)
         .def(
             "status",
             [](SharedProgram& p, uint32_t number, Source source) {
@@ -101,13 +101,7 @@ void bind_rules(nb::module_& m) {
              "variable_count"_a)
         .def_prop_ro("relations", &relations_of)
         .def_prop_ro("rule_count", [](const SharedProgram& p) { return p.program.rules().size(); })
-        .def(
-            "rule_head",
-            [](const SharedProgram& p, uint32_t rule) {
-                return index(p.program.rules().at(rule).head);
-            },
-            "rule"_a)
-        .def("rule_body", &rule_body, "rule"_a)
+        .def("rule", &rule_of, "number"_a)
         .def(
             "action_relation",
             [](const SharedProgram& p, uint32_t action) {

@@ -1,5 +1,4 @@
 // Circuits, and the feeds that add states of tasks to them.
-#include "bindings/bindings.hpp"
 #include "bindings/space.hpp"
 #include "network/circuit.hpp"
 
@@ -16,34 +15,30 @@ struct SharedCircuit : Guarded {
     SharedCircuit(std::shared_ptr<SharedProgram> of, const std::vector<uint32_t>& rules,
                   Circuit::Sharing sharing)
         : program(std::move(of)), circuit(program->frozen(), rules, sharing) {}
-
-    using Guarded::check_available;
-    using Guarded::guarded;
-    using Guarded::watch_;
 };
 
 // Adds states of one task to a circuit.
 class CircuitFeed {
   public:
-    CircuitFeed(std::shared_ptr<SharedCircuit> circuit, std::shared_ptr<SharedTask> task)
+    // `features` are relations, the objects of their atoms, and the numbers of feature vectors.
+    using FeatureArrays = std::vector<std::tuple<uint32_t, IdArray, IdArray>>;
+
+    CircuitFeed(std::shared_ptr<SharedCircuit> circuit, std::shared_ptr<SharedTask> task,
+                const FeatureArrays& features)
         : circuit_(std::move(circuit)),
           task_(std::move(task)),
           number_(++circuit_->feeds),
           features_(relations().size()) {
         check_same_domain(*task_, *circuit_->program);
         visitor_.emplace(task_->task, task_->atoms, circuit_->program->program);
-        walk().materialization().poll() = [this] { circuit_->watch_(); };
-    }
-    void set_features(const std::vector<std::tuple<uint32_t, IdArray, IdArray>>& features) {
-        circuit_->check_available();
-        Circuit::FeaturesOfRelations per_relation(relations().size());
+        walk().materialization().poll() = [this] { circuit_->watch(); };
         const auto objects = static_cast<uint32_t>(task_->task.objects.size());
         for (const auto& [relation, values, numbers] : features) {
             const uint32_t arity = relations().at(relation).arity;
             if (values.size() != numbers.size() * arity)
                 throw nb::value_error("a row of objects is needed for each number");
             Circuit::Features& table =
-                per_relation[relation].emplace(Circuit::Features{Relation(arity, objects), {}});
+                features_[relation].emplace(Circuit::Features{Relation(arity, objects), {}});
             for (size_t i = 0; i < numbers.size(); ++i) {
                 for (size_t k = 0; k < arity; ++k)
                     if (values(i * arity + k) >= objects) throw nb::value_error("no such object");
@@ -52,30 +47,22 @@ class CircuitFeed {
                 table.numbers.push_back(numbers(i));
             }
         }
-        features_ = std::move(per_relation);
-        if (circuit_->last_feed == number_) circuit_->last_feed = 0;
     }
     void add_state(IdArray state) {
-        check_atoms(*task_, state);
+        const auto atoms = checked_atoms(*task_, state);
         circuit_->guarded([&] {
-            visitor_->visit({state.data(), state.size()});
+            visitor_->visit(atoms);
             add();
         });
     }
     // The atoms of a relation in the last state, and their nodes.
     nb::tuple nodes(uint32_t number) {
         check_last_feed();
-        if (number >= relations().size()) throw nb::value_error("no such relation");
-        const RelationId relation{number};
+        const auto relation = checked<RelationId>(number, relations(), "no such relation");
         const Relation& of = walk().materialization().relation(relation);
-        std::vector<uint32_t> values, nodes;
-        for (Row row : of.true_rows()) {
-            values.insert(values.end(), of.values(row), of.values(row) + of.arity());
-            nodes.push_back(circuit_->circuit.node(relation, row));
-        }
-        const size_t rows = nodes.size();
-        return nb::make_tuple(as_rows(std::move(values), rows, of.arity()),
-                              as_array(std::move(nodes)));
+        std::vector<uint32_t> nodes;
+        for (Row row : of.true_rows()) nodes.push_back(circuit_->circuit.node(relation, row));
+        return nb::make_tuple(true_atoms(of), as_array(std::move(nodes)));
     }
     // The relations and nodes of the actions that the policy derives in the last state, ordered
     // by schema and arguments.
@@ -85,47 +72,49 @@ class CircuitFeed {
         walk().append_actions(derived);
         std::vector<uint32_t> relations, nodes;
         for (const ActionRow action : derived) {
-            const RelationId relation = *circuit_->program->program.find_action(action.action);
-            relations.push_back(index(relation));
-            nodes.push_back(circuit_->circuit.node(relation, action.row));
+            relations.push_back(index(relation_of(action)));
+            nodes.push_back(node_of(action));
         }
         return nb::make_tuple(as_array(std::move(relations)), as_array(std::move(nodes)));
     }
     // Adds states of a space. Returns for each the transitions whose actions the policy derives,
-    // and the nodes of these actions.
-    nb::tuple add_states(const SharedSpace& shared, IdArray states) {
+    // and the relations and nodes of these actions.
+    nb::tuple add_states(const SharedSpace& shared, IdArray numbers) {
         const StateSpace& space = shared.finished();
         if (shared.task() != task_) throw nb::value_error("the states are of another task");
-        for (size_t i = 0; i < states.size(); ++i)
-            if (states(i) >= space.expanded()) throw nb::value_error("a state is not expanded");
-        std::vector<uint32_t> offsets{0}, transitions, nodes;
+        const auto states = checked(numbers, space.expanded(), "a state is not expanded");
+        std::vector<uint32_t> offsets{0}, transitions, relations, nodes;
         circuit_->guarded([&] {
-            for (size_t i = 0; i < states.size(); ++i) {
-                circuit_->watch_();
-                visitor_->visit(space.states(), states(i));
+            for (uint32_t state : states) {
+                circuit_->watch();
+                visitor_->visit(space.states(), state);
                 add();
-                for (uint32_t t = space.offsets[states(i)]; t < space.offsets[states(i) + 1]; ++t) {
+                for (uint32_t t = space.offsets[state]; t < space.offsets[state + 1]; ++t) {
                     const uint32_t action = space.actions[t];
-                    const ActionId schema = space.ground_actions.symbols[action];
-                    const auto relation = circuit_->program->program.find_action(schema);
-                    if (!relation) continue;
-                    const Relation& derived = walk().materialization().relation(*relation);
-                    const Row row = derived.find(space.ground_actions.row(action));
-                    if (row == no_row || !derived.is_true(row)) continue;
+                    const auto derived = walk().find_derived(space.ground_actions.symbols[action],
+                                                             space.ground_actions.row(action));
+                    if (!derived) continue;
                     transitions.push_back(t);
-                    nodes.push_back(circuit_->circuit.node(*relation, row));
+                    relations.push_back(index(relation_of(*derived)));
+                    nodes.push_back(node_of(*derived));
                 }
                 offsets.push_back(static_cast<uint32_t>(nodes.size()));
             }
         });
         return nb::make_tuple(as_array(std::move(offsets)), as_array(std::move(transitions)),
-                              as_array(std::move(nodes)));
+                              as_array(std::move(relations)), as_array(std::move(nodes)));
     }
 
   private:
     Walk& walk() { return visitor_->walk(); }
     const std::vector<RelationInfo>& relations() const {
         return circuit_->program->program.relations();
+    }
+    RelationId relation_of(ActionRow action) const {
+        return *circuit_->program->program.find_action(action.action);
+    }
+    uint32_t node_of(ActionRow action) const {
+        return circuit_->circuit.node(relation_of(action), action.row);
     }
     void add() {
         const bool is_first = circuit_->last_feed != number_;
@@ -149,11 +138,9 @@ class CircuitFeed {
 nb::tuple finished_arrays(SharedCircuit& shared, const std::vector<uint32_t>& outputs) {
     shared.check_available();
     std::vector<RelationId> relations;
-    for (uint32_t relation : outputs) {
-        if (relation >= shared.program->program.relations().size())
-            throw nb::value_error("no such relation");
-        relations.push_back(RelationId(relation));
-    }
+    for (uint32_t relation : outputs)
+        relations.push_back(
+            checked<RelationId>(relation, shared.program->program.relations(), "no such relation"));
     nb::list layers, renumbered;
     for (Circuit::Layer& layer : shared.circuit.finish(relations)) {
         nb::list rules;
@@ -187,9 +174,9 @@ void bind_circuits(nb::module_& m) {
              "program"_a, "rules"_a, "sharing"_a)
         .def("finish", &finished_arrays, "outputs"_a);
     nb::class_<CircuitFeed>(m, "CircuitFeed")
-        .def(nb::init<std::shared_ptr<SharedCircuit>, std::shared_ptr<SharedTask>>(), "circuit"_a,
-             "task"_a)
-        .def("set_features", &CircuitFeed::set_features, "features"_a)
+        .def(nb::init<std::shared_ptr<SharedCircuit>, std::shared_ptr<SharedTask>,
+                      CircuitFeed::FeatureArrays>(),
+             "circuit"_a, "task"_a, "features"_a)
         .def("add_state", &CircuitFeed::add_state, "state"_a)
         .def("nodes", &CircuitFeed::nodes, "relation"_a)
         .def("actions", &CircuitFeed::actions)

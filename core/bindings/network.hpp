@@ -1,21 +1,17 @@
 // Networks with the weights that Python provides.
 #pragma once
 
-#include "bindings/shared.hpp"
+#include "bindings/bindings.hpp"
 #include "network/network.hpp"
 
 namespace planlog {
 
-using MatrixArray = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using MatrixArray = nb::ndarray<const float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 using RuleWeightArrays = std::tuple<uint32_t, MatrixArray, std::vector<MatrixArray>>;
 
 inline Matrix as_matrix(const MatrixArray& array) {
-    const auto rows = static_cast<uint32_t>(array.shape(0));
-    const auto columns = static_cast<uint32_t>(array.shape(1));
-    std::vector<float> data;
-    for (uint32_t c = 0; c < columns; ++c)
-        for (uint32_t r = 0; r < rows; ++r) data.push_back(array(r, c));
-    return {rows, columns, std::move(data)};
+    return {static_cast<uint32_t>(array.shape(0)), static_cast<uint32_t>(array.shape(1)),
+            std::vector(array.data(), array.data() + array.size())};
 }
 
 struct SharedNetwork {
@@ -42,7 +38,7 @@ struct SharedNetwork {
     // Throws if the network does not give scores to all actions that the program derives.
     void check_scores(const SharedProgram& of) const {
         if (program.get() != &of) throw nb::value_error("a network of another program");
-        for (uint32_t a = 0; a < of.domain->domain.actions.size(); ++a) {
+        for (uint32_t a = 0; a < of.domain->actions.size(); ++a) {
             const auto relation = of.program.find_action(ActionId(a));
             if (relation && (!network.structure.is_derived(*relation) ||
                              network.dimensions[index(*relation)] != 1))

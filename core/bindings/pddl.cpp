@@ -2,7 +2,6 @@
 #include "pddl/pddl.hpp"
 
 #include "bindings/bindings.hpp"
-#include "bindings/types.hpp"
 
 namespace planlog {
 namespace {
@@ -21,21 +20,21 @@ std::vector<DiagnosticTuple> as_tuples(const std::vector<Diagnostic>& diagnostic
 template <class Shared>
 using ReadResult = std::pair<std::optional<std::shared_ptr<Shared>>, std::vector<DiagnosticTuple>>;
 
-ReadResult<SharedDomain> read_domain_text(nb::bytes text) {
+ReadResult<Domain> read_domain_text(nb::bytes text) {
     std::vector<Diagnostic> diagnostics;
     auto domain = read_domain({text.c_str(), text.size()}, diagnostics);
-    ReadResult<SharedDomain> result{{}, as_tuples(diagnostics)};
-    if (domain) result.first = std::make_shared<SharedDomain>(SharedDomain{std::move(*domain)});
+    ReadResult<Domain> result{{}, as_tuples(diagnostics)};
+    if (domain) result.first = std::make_shared<Domain>(std::move(*domain));
     return result;
 }
 
-ReadResult<SharedTask> read_task_text(std::shared_ptr<SharedDomain> domain, nb::bytes text) {
+ReadResult<SharedTask> read_task_text(std::shared_ptr<Domain> domain, nb::bytes text) {
     std::vector<Diagnostic> diagnostics;
     std::optional<Task> task;
     const std::string_view view(text.c_str(), text.size());
     {
         nb::gil_scoped_release unlocked;
-        task = read_task(domain->domain, view, diagnostics);
+        task = read_task(*domain, view, diagnostics);
     }
     ReadResult<SharedTask> result{{}, as_tuples(diagnostics)};
     if (task) result.first = std::make_shared<SharedTask>(std::move(domain), std::move(*task));
@@ -61,13 +60,22 @@ auto as_pairs(const std::vector<Named>& all, TypeId Named::* type) {
     return result;
 }
 
-auto predicates_of(const SharedDomain& shared) {
+auto predicates_of(const Domain& domain) {
     std::vector<std::tuple<std::string, std::vector<ParameterTuple>, PredicateKind, bool,
                            std::vector<bool>>>
         result;
-    for (const Predicate& p : shared.domain.predicates)
+    for (const Predicate& p : domain.predicates)
         result.emplace_back(p.name, as_tuples(p.parameters), p.kind, p.fluent, p.trusted);
     return result;
+}
+
+TermCodes as_codes(const std::vector<Term>& terms) {
+    TermCodes codes;
+    for (Term term : terms) {
+        const auto value = static_cast<int32_t>(term.value);
+        codes.push_back(term.is_variable ? value : -1 - value);
+    }
+    return codes;
 }
 
 // Predicate (none: an equality), negated, terms.
@@ -83,20 +91,20 @@ std::vector<LiteralTuple> as_tuples(const std::vector<Literal>& literals) {
     return result;
 }
 
-auto actions_of(const SharedDomain& shared) {
+auto actions_of(const Domain& domain) {
     std::vector<std::tuple<std::string, std::vector<ParameterTuple>, std::vector<LiteralTuple>>>
         result;
-    for (const Action& action : shared.domain.actions)
+    for (const Action& action : domain.actions)
         result.emplace_back(action.name, as_tuples(action.parameters),
                             as_tuples(action.precondition));
     return result;
 }
 
-auto axioms_of(const SharedDomain& shared) {
+auto axioms_of(const Domain& domain) {
     std::vector<
         std::tuple<uint32_t, TermCodes, std::vector<ParameterTuple>, std::vector<LiteralTuple>>>
         result;
-    for (const Axiom& axiom : shared.domain.axioms)
+    for (const Axiom& axiom : domain.axioms)
         result.emplace_back(index(axiom.head), as_codes(axiom.terms), as_tuples(axiom.variables),
                             as_tuples(axiom.body));
     return result;
@@ -120,29 +128,38 @@ std::vector<std::string> goal_texts(const SharedTask& shared) {
     return result;
 }
 
-GroundTuples static_atoms(const SharedTask& shared) {
+// An atom: the numbers of its predicate and of its objects.
+using AtomTuple = nb::typed<nb::tuple, uint32_t, nb::typed<nb::tuple, uint32_t, nb::ellipsis>>;
+
+nb::typed<nb::list, AtomTuple> as_tuples(const AtomList& atoms) {
     nb::list result;
-    const AtomList& initial = shared.task.initial;
-    for (size_t i = 0; i < initial.size(); ++i)
-        if (!shared.task.domain->predicates[index(initial.symbols[i])].fluent)
-            result.append(as_tuple(initial.symbols[i], initial.row(i), initial.arity(i)));
+    for (size_t i = 0; i < atoms.size(); ++i) {
+        const std::vector<ObjectId> values(atoms.row(i), atoms.row(i) + atoms.arity(i));
+        result.append(nb::make_tuple(index(atoms.symbols[i]), nb::tuple(nb::cast(values))));
+    }
     return result;
 }
 
-GroundTuples atoms_of(SharedTask& shared, IdArray ids) {
-    check_atoms(shared, ids);
+auto static_atoms(const SharedTask& shared) {
+    AtomList found;
+    const AtomList& initial = shared.task.initial;
+    for (size_t i = 0; i < initial.size(); ++i)
+        if (!shared.task.domain->predicates[index(initial.symbols[i])].fluent)
+            found.add(initial.symbols[i], initial.row(i), initial.arity(i));
+    return as_tuples(found);
+}
+
+auto atoms_of(SharedTask& shared, IdArray ids) {
     // Creating Python objects may run other Python code, which must not meet a held lock.
     AtomList found;
+    const auto atoms = checked_atoms(shared, ids);
     {
         const auto lock = shared.atoms.lock();
-        for (size_t i = 0; i < ids.size(); ++i)
-            found.add(shared.atoms.predicate(ids(i)), shared.atoms.values(ids(i)),
-                      shared.atoms.arity(ids(i)));
+        for (AtomId atom : atoms)
+            found.add(shared.atoms.predicate(atom), shared.atoms.values(atom),
+                      shared.atoms.arity(atom));
     }
-    nb::list result;
-    for (size_t i = 0; i < found.size(); ++i)
-        result.append(as_tuple(found.symbols[i], found.row(i), found.arity(i)));
-    return result;
+    return as_tuples(found);
 }
 
 }  // namespace
@@ -156,16 +173,14 @@ void bind_tasks(nb::module_& m) {
         .value("ERROR", Severity::Error)
         .value("UNSUPPORTED", Severity::Unsupported)
         .value("WARNING", Severity::Warning);
-    nb::class_<SharedDomain>(m, "Domain")
-        .def_prop_ro("name", [](const SharedDomain& d) { return d.domain.name; })
-        .def_prop_ro("types",
-                     [](const SharedDomain& d) { return as_pairs(d.domain.types, &Type::parent); })
+    nb::class_<Domain>(m, "Domain")
+        .def_ro("name", &Domain::name)
+        .def_prop_ro("types", [](const Domain& d) { return as_pairs(d.types, &Type::parent); })
         .def_prop_ro("predicates", &predicates_of)
         .def_prop_ro("actions", &actions_of)
         .def_prop_ro("axioms", &axioms_of)
-        .def_prop_ro("constants", [](const SharedDomain& d) {
-            return as_pairs(d.domain.constants, &Object::type);
-        });
+        .def_prop_ro("constants",
+                     [](const Domain& d) { return as_pairs(d.constants, &Object::type); });
     m.def("read_domain", &read_domain_text, "text"_a);
 
     nb::class_<SharedTask>(m, "Task")
@@ -184,11 +199,7 @@ void bind_tasks(nb::module_& m) {
         .def(
             "intern",
             [](SharedTask& t, uint32_t predicate, const std::vector<uint32_t>& values) {
-                if (predicate >= t.task.domain->predicates.size() ||
-                    values.size() != t.task.domain->predicates[predicate].parameters.size())
-                    throw nb::value_error("no such atom");
-                for (uint32_t value : values)
-                    if (value >= t.task.objects.size()) throw nb::value_error("no such object");
+                check_ground(t.task, t.task.domain->predicates, predicate, values, "no such atom");
                 const auto lock = t.atoms.lock();
                 return t.atoms.intern(PredicateId(predicate), values.data());
             },

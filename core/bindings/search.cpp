@@ -1,5 +1,4 @@
 // Search for cheaper plans around a policy.
-#include "bindings/bindings.hpp"
 #include "bindings/network.hpp"
 #include "search/action_elimination.hpp"
 #include "search/parallel_search.hpp"
@@ -11,18 +10,15 @@ using Steps = std::vector<std::pair<uint32_t, std::vector<uint32_t>>>;
 
 std::vector<GroundAction> as_plan(const Task& task, const Steps& steps) {
     std::vector<GroundAction> actions;
-    for (const auto& [action, arguments] : steps) {
-        check_action(task, action, arguments);
-        actions.push_back({ActionId(action), arguments});
-    }
+    for (const auto& [action, arguments] : steps)
+        actions.push_back(checked_action(task, action, arguments));
     return actions;
 }
 
 std::optional<std::pair<std::vector<uint32_t>, double>> eliminate_from(SharedTask& task,
                                                                        IdArray state,
                                                                        const Steps& plan) {
-    check_atoms(task, state);
-    ActionElimination elimination(task.task, task.atoms, {state.data(), state.size()});
+    ActionElimination elimination(task.task, task.atoms, checked_atoms(task, state));
     const auto eliminated = elimination.eliminate(as_plan(task.task, plan));
     if (!eliminated) return std::nullopt;
     return std::pair(eliminated->steps, eliminated->cost);
@@ -30,32 +26,23 @@ std::optional<std::pair<std::vector<uint32_t>, double>> eliminate_from(SharedTas
 
 class SharedSearch : public Guarded {
   public:
+    // Starts from a plan that leads from the state to a goal.
     SharedSearch(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program,
-                 std::shared_ptr<SharedNetwork> network, uint64_t seed, size_t threads,
-                 bool eliminate)
-        : task_(std::move(task)),
-          program_(std::move(program)),
-          network_(std::move(network)),
-          seed_(seed),
-          threads_(threads),
-          eliminate_(eliminate) {
+                 std::shared_ptr<SharedNetwork> network, IdArray state, const Steps& plan,
+                 uint64_t seed, size_t threads, bool eliminate)
+        : task_(std::move(task)), program_(std::move(program)), network_(std::move(network)) {
         check_same_domain(*task_, *program_);
         if (network_) network_->check_scores(*program_);
         if (threads == 0) throw nb::value_error("the search needs at least one thread");
-    }
-
-    void start(IdArray state, const Steps& plan) {
-        check_atoms(*task_, state);
+        const auto atoms = checked_atoms(*task_, state);
         const auto actions = as_plan(task_->task, plan);
-        repair();
         guarded([&] {
-            is_started_ = false;
             search_.emplace(task_->task, task_->atoms, program_->frozen(),
-                            network_ ? &network_->network : nullptr, seed_, threads_, eliminate_);
-            search_->start({state.data(), state.size()}, actions, [this] { return poll(); });
-            is_started_ = true;
+                            network_ ? &network_->network : nullptr, seed, threads, eliminate);
+            search_->start(atoms, actions, [this] { return poll(); });
         });
     }
+
     bool improve(uint64_t expansions, std::optional<double> seconds) {
         using Clock = std::chrono::steady_clock;
         const auto start = Clock::now();
@@ -63,46 +50,32 @@ class SharedSearch : public Guarded {
             return !seconds ||
                    std::chrono::duration<double>(Clock::now() - start).count() < *seconds;
         };
-        bool is_better = false;
-        interruptible([&] {
-            is_better = search_->improve(expansions, [&] { return poll() && is_time_left(); });
-        });
-        return is_better;
+        return interruptible(
+            [&] { return search_->improve(expansions, [&] { return poll() && is_time_left(); }); });
     }
-    nb::list action_costs(size_t step) {
+    std::vector<std::pair<GroundAction, double>> action_costs(size_t step) {
         check_step(step, 1);
-        std::vector<PlanLocalSearch::ActionCost> costs;
-        interruptible([&] { costs = search_->action_costs(step, [this] { return poll(); }); });
-        nb::list result;
-        for (const auto& [action, cost] : costs)
-            result.append(nb::make_tuple(as_python(action), cost));
-        return result;
+        return interruptible(
+            [&] { return search_->action_costs(step, [this] { return poll(); }); });
     }
-    nb::list plan() {
-        nb::list result;
-        for (const GroundAction& action : best().plan()) result.append(as_python(action));
-        return result;
-    }
+    std::vector<GroundAction> plan() { return best().plan(); }
     Numbers state(size_t step) {
         check_step(step, 0);
-        std::vector<AtomId> atoms;
-        guarded([&] { atoms = search_->best().state(step); });
-        return as_array(std::move(atoms));
+        return as_array(guarded([&] { return search_->best().state(step); }));
     }
     double cost() { return best().cost(); }
     uint64_t expansions() {
-        best();
+        check_available();
         return search_->expansions();
     }
 
   private:
     PlanLocalSearch& best() {
         check_available();
-        if (!is_started_) throw nb::value_error("the search has no plan yet");
         return search_->best();
     }
     bool poll() {
-        watch_();
+        watch();
         return true;
     }
     void check_step(size_t step, size_t after) {
@@ -111,27 +84,24 @@ class SharedSearch : public Guarded {
     }
     // An interrupt leaves the search with the best plan so far, and it can continue.
     template <class Function>
-    void interruptible(Function function) {
-        best();
+    std::invoke_result_t<Function> interruptible(Function function) {
         std::exception_ptr interrupt;
-        guarded([&] {
+        auto result = guarded([&]() -> decltype(function()) {
             try {
-                function();
+                return function();
             } catch (const nb::python_error&) {
                 interrupt = std::current_exception();
+                return {};
             }
         });
         if (interrupt) std::rethrow_exception(interrupt);
+        return result;
     }
 
     std::shared_ptr<SharedTask> task_;
     std::shared_ptr<SharedProgram> program_;
     std::shared_ptr<SharedNetwork> network_;
-    uint64_t seed_;
-    size_t threads_;
-    bool eliminate_;
     std::optional<ParallelSearch> search_;
-    bool is_started_ = false;
 };
 
 }  // namespace
@@ -140,9 +110,9 @@ void bind_searches(nb::module_& m) {
     m.def("eliminate_actions", eliminate_from, "task"_a, "state"_a, "plan"_a);
     nb::class_<SharedSearch>(m, "ParallelSearch")
         .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>,
-                      std::shared_ptr<SharedNetwork>, uint64_t, size_t, bool>(),
-             "task"_a, "program"_a, "network"_a.none(), "seed"_a, "threads"_a, "eliminate"_a)
-        .def("start", &SharedSearch::start, "state"_a, "plan"_a)
+                      std::shared_ptr<SharedNetwork>, IdArray, Steps, uint64_t, size_t, bool>(),
+             "task"_a, "program"_a, "network"_a.none(), "state"_a, "plan"_a, "seed"_a, "threads"_a,
+             "eliminate"_a)
         .def("improve", &SharedSearch::improve, "expansions"_a, "seconds"_a.none())
         .def("action_costs", &SharedSearch::action_costs, "step"_a)
         .def("plan", &SharedSearch::plan)

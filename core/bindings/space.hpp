@@ -1,7 +1,7 @@
 // A state space that Python expands step by step. Its arrays can be read when it is finished.
 #pragma once
 
-#include "bindings/types.hpp"
+#include "bindings/bindings.hpp"
 #include "planning/statespace.hpp"
 
 namespace planlog {
@@ -12,11 +12,9 @@ class SharedSpace : public Guarded {
                 IdArray start, size_t limit, bool through_goals, bool stop_at_goal)
         : task_(std::move(task)), program_(std::move(program)) {
         check_same_domain(*task_, *program_);
-        check_atoms(*task_, start);
-        space_.emplace(task_->task, task_->atoms, program_->program,
-                       std::span(start.data(), start.size()),
+        space_.emplace(task_->task, task_->atoms, program_->program, checked_atoms(*task_, start),
                        StateSpace::Bounds{limit, through_goals, stop_at_goal});
-        space_->poll() = [this] { watch_(); };
+        space_->poll() = [this] { watch(); };
     }
 
     bool advance(size_t count) {
@@ -48,10 +46,11 @@ class SharedSpace : public Guarded {
             ids.push_back(task_->atoms.intern(atoms.symbols[i], atoms.row(i)));
         return as_array(std::move(ids));
     }
-    GroundTuple action(uint32_t number) const {
+    GroundAction action(uint32_t number) const {
         const ActionList& actions = finished().ground_actions;
         if (number >= actions.size()) throw nb::index_error("no such action");
-        return as_tuple(actions.symbols[number], actions.row(number), actions.arity(number));
+        const ObjectId* arguments = actions.row(number);
+        return {actions.symbols[number], {arguments, arguments + actions.arity(number)}};
     }
 
   private:

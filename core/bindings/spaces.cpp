@@ -1,5 +1,4 @@
 // Bindings of state spaces, and of the transitions that another policy derives in them.
-#include "bindings/bindings.hpp"
 #include "bindings/space.hpp"
 
 namespace planlog {
@@ -19,12 +18,10 @@ class SharedDerivation : public Guarded {
         : space_(std::move(space)), program_(std::move(program)) {
         check_same_domain(*space_->task(), *program_);
         derivation_.emplace(space_->finished(), space_->task()->atoms, program_->program);
-        derivation_->poll() = [this] { watch_(); };
+        derivation_->poll() = [this] { watch(); };
     }
     bool advance(size_t count) {
-        bool more = false;
-        guarded([&] { more = derivation_->advance(count); });
-        return more;
+        return guarded([&] { return derivation_->advance(count); });
     }
     const Derivation& usable() const {
         check_available();
@@ -48,15 +45,6 @@ void bind_spaces(nb::module_& m) {
         .def("advance", &SharedSpace::advance, "count"_a)
         .def("action", &SharedSpace::action, "number"_a)
         .def("__len__", &SharedSpace::size)
-        .def_prop_ro(
-            "action_schemas",
-            [](const SharedSpace& s) {
-                std::vector<uint32_t> schemas;
-                for (ActionId id : s.finished().ground_actions.symbols)
-                    schemas.push_back(index(id));
-                return as_array(std::move(schemas));
-            },
-            nb::rv_policy::move)
         .def_prop_ro("visited", [](const SharedSpace& s) { return s.finished().visited(); })
         .def_prop_ro("bits", &SharedSpace::bits, within)
         .def_prop_ro("atoms", &SharedSpace::atoms, nb::rv_policy::move)

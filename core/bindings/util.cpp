@@ -12,9 +12,7 @@ Graph as_graph(IdArray offsets, IdArray targets, size_t size) {
     if (size > UINT32_MAX) throw nb::value_error("too many nodes");
     for (size_t i = 0; i + 1 < offsets.size(); ++i)
         if (offsets(i) > offsets(i + 1)) throw nb::value_error("offsets must not decrease");
-    for (size_t i = 0; i < targets.size(); ++i)
-        if (targets(i) >= size) throw nb::value_error("no such node");
-    return {{offsets.data(), offsets.size()}, {targets.data(), targets.size()}, size};
+    return {{offsets.data(), offsets.size()}, checked(targets, size, "no such node"), size};
 }
 
 nb::tuple reversed_arrays(IdArray offsets, IdArray targets, size_t size) {
@@ -25,9 +23,7 @@ nb::tuple reversed_arrays(IdArray offsets, IdArray targets, size_t size) {
 
 auto distance_array(IdArray offsets, IdArray targets, size_t size, IdArray sources) {
     const Graph graph = as_graph(offsets, targets, size);
-    for (size_t i = 0; i < sources.size(); ++i)
-        if (sources(i) >= size) throw nb::value_error("no such node");
-    return as_array(distances(graph, {sources.data(), sources.size()}));
+    return as_array(distances(graph, checked(sources, size, "no such node")));
 }
 
 auto component_array(IdArray offsets, IdArray targets, size_t size) {

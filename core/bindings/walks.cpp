@@ -1,7 +1,6 @@
-// Walks through the states of a task, with scores if a network is attached.
+// Walks through the states of a task, with scores if there is a network.
 #include <algorithm>
 
-#include "bindings/bindings.hpp"
 #include "bindings/network.hpp"
 #include "planning/batch.hpp"
 #include "search/scored_walk.hpp"
@@ -27,130 +26,102 @@ nb::tuple as_arrays(Batch&& batch) {
 
 class SharedWalk : public Guarded {
   public:
-    SharedWalk(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program)
-        : task_(std::move(task)), program_(std::move(program)) {
+    // A network gives scores to actions: the values of their atoms.
+    SharedWalk(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program,
+               std::shared_ptr<SharedNetwork> network)
+        : task_(std::move(task)), program_(std::move(program)), network_(std::move(network)) {
         check_same_domain(*task_, *program_);
+        if (network_) network_->check_scores(*program_);
         rebuild();
     }
 
     void start(IdArray state) {
-        check_atoms(*task_, state);
-        rebuild_if_broken();
-        guarded([&] { walk().start({state.data(), state.size()}); });
+        const auto atoms = checked_atoms(*task_, state);
+        if (is_broken()) rebuild();
+        guarded([&] { walk().start(atoms); });
     }
     // Returns whether the action is applicable; if not, nothing changes.
-    bool apply(uint32_t action, const std::vector<uint32_t>& arguments) {
-        check(action, arguments);
-        bool applied = false;
-        guarded([&] {
-            applied = walk().is_applicable(ActionId(action), arguments.data());
-            if (applied) walk().apply(ActionId(action), arguments.data());
+    bool apply(uint32_t number, std::vector<uint32_t> values) {
+        const auto [action, arguments] = checked_action(number, std::move(values));
+        return guarded([&] {
+            const bool applied = walk().is_applicable(action, arguments.data());
+            if (applied) walk().apply(action, arguments.data());
+            return applied;
         });
-        return applied;
     }
     void undo() {
         if (usable().steps() == 0) throw nb::index_error("there is no step to undo");
         guarded([&] { walk().undo(); });
     }
-    nb::list actions() const {
-        nb::list result;
-        for (const GroundAction& action : usable().actions()) result.append(as_python(action));
-        return result;
-    }
-    std::optional<nb::tuple> sample(uint64_t key) const {
-        const auto action = usable().sample(key);
-        if (!action) return std::nullopt;
-        return as_python(*action);
-    }
-    // Gives scores to actions from here on: the values of their atoms.
-    void attach(std::shared_ptr<SharedNetwork> network) {
-        check_available();
-        network->check_scores(*program_);
-        network_ = std::move(network);
-        scored_walk_->attach(network_->network);
-    }
+    std::optional<GroundAction> sample(uint64_t key) const { return ground(usable().sample(key)); }
     // The derived actions with their scores.
-    nb::list scores() {
+    std::vector<std::pair<GroundAction, float>> scores() {
         check_network();
-        std::vector<std::pair<GroundAction, float>> actions;
-        guarded([&] {
+        return guarded([&] {
+            std::vector<std::pair<GroundAction, float>> actions;
             for (const auto& [action, score] : scored_walk_->scored())
                 actions.emplace_back(walk().ground(action), score);
             std::ranges::sort(actions);
+            return actions;
         });
-        nb::list result;
-        for (const auto& [action, score] : actions)
-            result.append(nb::make_tuple(as_python(action), score));
-        return result;
     }
     // Returns the first by name of the actions with the highest score. With a temperature, samples
     // an action with probability proportional to e^(score / temperature).
-    std::optional<nb::tuple> best(std::optional<double> temperature, uint64_t key) {
+    std::optional<GroundAction> best(std::optional<double> temperature, uint64_t key) {
         if (temperature && !(*temperature > 0))
             throw nb::value_error("the temperature must be positive");
         check_network();
-        std::optional<ActionRow> chosen;
-        guarded([&] {
-            chosen =
-                temperature ? scored_walk_->best(key, *temperature) : scored_walk_->best_by_name();
+        return guarded([&] {
+            return ground(temperature ? scored_walk_->best(key, *temperature)
+                                      : scored_walk_->best_by_name());
         });
-        if (!chosen) return std::nullopt;
-        return as_python(walk().ground(*chosen));
     }
     // Applies the best action until a goal, a dead end or the limit. Returns the number of steps.
     size_t follow_policy(uint64_t key, size_t max_steps) {
-        size_t steps = 0;
-        guarded([&] {
+        return guarded([&] {
+            size_t steps = 0;
             for (; steps < max_steps && walk().goals_left() > 0; ++steps) {
                 const auto action = scored_walk_->best(key);
                 if (!action) break;
                 walk().apply(action->action, walk().arguments(*action));
             }
+            return steps;
         });
-        return steps;
     }
     // The values of a relation's atoms: objects, values.
-    nb::tuple values(uint32_t id) {
+    nb::tuple values(uint32_t number) {
         check_network();
         const Network& network = network_->network;
-        if (id >= network.dimensions.size()) throw nb::value_error("no such relation");
-        const RelationId relation{id};
+        const auto relation = checked<RelationId>(number, network.dimensions, "no such relation");
         const Relation& of = walk().materialization().relation(relation);
-        const bool is_input = !network.structure.is_derived(relation);
-        const uint32_t dimension = network.dimensions[id];
-        std::vector<uint32_t> objects;
+        const uint32_t dimension = network.dimensions[number];
         std::vector<float> values;
         guarded([&] {
-            scored_walk_->inference().update(walk().materialization());
+            NetworkInference& inference = scored_walk_->inference();
+            inference.update(walk().materialization());
             const float one = 1;
             for (Row row : of.true_rows()) {
-                objects.insert(objects.end(), of.values(row), of.values(row) + of.arity());
-                const float* value = is_input ? &one
-                                              : scored_walk_->inference().value(
-                                                    walk().materialization(), relation, row);
+                const bool is_input = !network.structure.is_derived(relation);
+                const float* value = is_input ? &one : inference.value(relation, row);
                 values.insert(values.end(), value, value + dimension);
             }
         });
-        const size_t rows = of.size();
-        return nb::make_tuple(
-            as_rows(std::move(objects), rows, of.arity()),
-            nb::cast(as_array(std::move(values))).attr("reshape")(rows, dimension));
+        const nb::object atoms = true_atoms(of);
+        const size_t count = values.size() / dimension;
+        return nb::make_tuple(atoms, as_rows(std::move(values), count, dimension));
     }
-    size_t computed() const { return network_ ? scored_walk_->inference().computed() : 0; }
+    size_t computed() { return network_ ? scored_walk_->inference().computed() : 0; }
     // The rules that derive an action.
-    std::vector<uint32_t> rules_of(uint32_t action, const std::vector<uint32_t>& arguments) {
-        check(action, arguments);
+    std::vector<uint32_t> rules_of(uint32_t number, std::vector<uint32_t> values) {
+        const auto [action, arguments] = checked_action(number, std::move(values));
         std::vector<uint32_t> rules;
-        const Materialization& materialization = usable().materialization();
-        const auto relation = materialization.program().find_action(ActionId(action));
-        if (!relation) return rules;
-        const Row row = materialization.relation(*relation).find(arguments.data());
-        if (row == no_row) return rules;
-        materialization.derivations().derivations_of({*relation, row},
-                                                     [&](uint32_t rule, const Row*) {
-                                                         if (rules.empty() || rules.back() != rule)
-                                                             rules.push_back(rule);
-                                                     });
+        const auto derived = walk().find_derived(action, arguments.data());
+        if (!derived) return rules;
+        const Materialization& materialization = walk().materialization();
+        const AtomRef atom{*materialization.program().find_action(action), derived->row};
+        materialization.derivations().derivations_of(atom, [&](uint32_t rule, const Row*) {
+            if (rules.empty() || rules.back() != rule) rules.push_back(rule);
+        });
         return rules;
     }
     Numbers state() const { return as_array(usable().state()); }
@@ -170,18 +141,18 @@ class SharedWalk : public Guarded {
         batch.append(walk().materialization());
         return as_arrays(std::move(batch));
     }
-    void set_deadline(std::optional<double> seconds) { watch_.set_deadline(seconds); }
+    void set_deadline(std::optional<double> seconds) { watch.set_deadline(seconds); }
     // Evaluates many states from scratch. The walk is at the last one then.
     nb::tuple derive(IdArray states, IdArray offsets) {
-        check_atoms(*task_, states);
+        const auto atoms = checked_atoms(*task_, states);
         for (size_t i = 0; i + 1 < offsets.size(); ++i)
-            if (offsets(i) > offsets(i + 1) || offsets(i + 1) > states.size())
+            if (offsets(i) > offsets(i + 1) || offsets(i + 1) > atoms.size())
                 throw nb::value_error("offsets must not decrease nor pass the end");
-        rebuild_if_broken();
+        if (is_broken()) rebuild();
         Batch batch(walk().materialization());
         guarded([&] {
             for (size_t i = 0; i + 1 < offsets.size(); ++i) {
-                walk().start({states.data() + offsets(i), offsets(i + 1) - offsets(i)});
+                walk().start(atoms.subspan(offsets(i), offsets(i + 1) - offsets(i)));
                 batch.append(walk().materialization());
             }
         });
@@ -189,9 +160,8 @@ class SharedWalk : public Guarded {
     }
     std::shared_ptr<SharedWalk> copy() const {
         usable();
-        auto twin = std::make_shared<SharedWalk>(task_, program_);
+        auto twin = std::make_shared<SharedWalk>(task_, program_, network_);
         *twin->scored_walk_ = *scored_walk_;
-        twin->network_ = network_;
         twin->install_watch();
         return twin;
     }
@@ -208,19 +178,19 @@ class SharedWalk : public Guarded {
         install_watch();
         repair();
     }
-    void rebuild_if_broken() {
-        if (availability_ == Availability::Broken) rebuild();
-    }
     void install_watch() {
-        walk().materialization().poll() = [this] { watch_(); };
+        walk().materialization().poll() = [this] { watch(); };
     }
-    void check(uint32_t action, const std::vector<uint32_t>& arguments) const {
+    GroundAction checked_action(uint32_t action, std::vector<uint32_t> arguments) const {
         usable();
-        check_action(task_->task, action, arguments);
+        return planlog::checked_action(task_->task, action, std::move(arguments));
+    }
+    std::optional<GroundAction> ground(std::optional<ActionRow> action) const {
+        return action ? std::optional(walk().ground(*action)) : std::nullopt;
     }
     void check_network() const {
         usable();
-        if (!network_) throw nb::value_error("no network is attached to the walk");
+        if (!network_) throw nb::value_error("the walk has no network");
     }
     Walk& walk() { return scored_walk_->walk(); }
     const Walk& walk() const { return scored_walk_->walk(); }
@@ -252,14 +222,14 @@ void bind_walks(nb::module_& m) {
              "aggregation"_a);
     nb::exception<MissingValue>(m, "MissingValue", PyExc_LookupError);
     nb::class_<SharedWalk>(m, "Walk")
-        .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>>(), "task"_a,
-             "program"_a)
+        .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>,
+                      std::shared_ptr<SharedNetwork>>(),
+             "task"_a, "program"_a, "network"_a.none())
         .def("start", &SharedWalk::start, "state"_a)
         .def("apply", &SharedWalk::apply, "action"_a, "arguments"_a)
         .def("undo", &SharedWalk::undo)
-        .def("actions", &SharedWalk::actions)
+        .def("actions", [](const SharedWalk& w) { return w.usable().actions(); })
         .def("sample", &SharedWalk::sample, "key"_a)
-        .def("attach", &SharedWalk::attach, "network"_a)
         .def("scores", &SharedWalk::scores)
         .def("best", &SharedWalk::best, "temperature"_a.none(), "key"_a)
         .def("follow_policy", &SharedWalk::follow_policy, "key"_a, "max_steps"_a)

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "network/derivation_order.hpp"
-
 namespace planlog {
 
 namespace {
@@ -16,10 +14,9 @@ constexpr uint32_t none = UINT32_MAX;
 uint32_t SequenceTable::intern(std::span<const uint32_t> sequence, bool is_new) {
     auto number = static_cast<uint32_t>(size());
     if (!is_new) {
-        uint64_t hash = sequence.size();
-        for (uint32_t value : sequence) hash = mix(hash * 0x9e3779b97f4a7c15ULL + value + 1);
-        number = table_.find_or_add(
-            hash, [&](uint32_t other) { return std::ranges::equal((*this)[other], sequence); });
+        number = table_.find_or_add(hash_of(sequence.data(), sequence.size()), [&](uint32_t other) {
+            return std::ranges::equal((*this)[other], sequence);
+        });
         if (number < size()) return number;
     }
     data_.insert(data_.end(), sequence.begin(), sequence.end());

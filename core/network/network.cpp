@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "network/derivation_order.hpp"
-
 namespace planlog {
 
 namespace {
@@ -57,13 +55,6 @@ inline float exponential(float x) {
 }
 
 PLANLOG_VECTORS
-void add_columns(const float* column, size_t rows, const std::vector<Matrix::Span>& spans,
-                 const float* vector, float* __restrict result) {
-    for (size_t c = 0; c < spans.size(); ++c, column += rows)
-        for (size_t r = spans[c].first; r < spans[c].last; ++r) result[r] += column[r] * vector[c];
-}
-
-PLANLOG_VECTORS
 void activate(Activation activation, float* values, size_t size) {
     switch (activation) {
         case Activation::Identity:
@@ -98,8 +89,11 @@ Matrix::Matrix(uint32_t rows, uint32_t columns, std::vector<float> data)
     }
 }
 
-void Matrix::add_product(const float* vector, float* result) const {
-    add_columns(data.data(), rows, spans, vector, result);
+PLANLOG_VECTORS
+void Matrix::add_product(const float* vector, float* __restrict result) const {
+    const float* column = data.data();
+    for (size_t c = 0; c < columns; ++c, column += rows)
+        for (size_t r = spans[c].first; r < spans[c].last; ++r) result[r] += column[r] * vector[c];
 }
 
 void Network::check() const {
@@ -150,6 +144,7 @@ bool NetworkInference::is_known(RelationId relation, Row row) const {
 }
 
 void NetworkInference::update(Materialization& materialization) {
+    materialization_ = &materialization;
     computed_ = 0;
     materialization.take_rederived(rederived_);
     if (fingerprint_count_ > max_fingerprints + 2 * atom_count_) forget();
@@ -164,7 +159,7 @@ void NetworkInference::update(Materialization& materialization) {
     }
     for (const AtomRef& atom : rederived_) mark_dirty(atom.relation, atom.row);
     for (uint32_t c = 0; c < dirty_.size(); ++c)
-        if (!dirty_[c].empty()) recompute_dirty(materialization, c);
+        if (!dirty_[c].empty()) recompute_dirty(c);
 }
 
 // --- Dirty atoms -------------------------------------------------------------
@@ -178,11 +173,10 @@ void NetworkInference::mark_dirty(RelationId relation, Row row) {
 }
 
 // Marks the atoms that are derived from an atom: those of its component, or the others.
-void NetworkInference::mark_uses_dirty(const Materialization& materialization, AtomRef atom,
-                                       bool is_within) {
+void NetworkInference::mark_uses_dirty(AtomRef atom, bool is_within) {
     const NetworkStructure& structure = network_->structure;
     const uint32_t component = structure.component_of[index(atom.relation)];
-    materialization.derivations().any_use_of(atom, [&](uint32_t number, Row head_row) {
+    materialization_->derivations().any_use_of(atom, [&](uint32_t number, Row head_row) {
         const uint32_t rule = structure.find(number);
         if (rule == NetworkStructure::no_rule) return false;
         const RelationId head = structure.rules[rule].head;
@@ -193,8 +187,8 @@ void NetworkInference::mark_uses_dirty(const Materialization& materialization, A
 }
 
 // Returns whether a known value depends on the value of an atom.
-bool NetworkInference::is_used(const Materialization& materialization, AtomRef atom) const {
-    return materialization.derivations().any_use_of(atom, [&](uint32_t number, Row head_row) {
+bool NetworkInference::is_used(AtomRef atom) const {
+    return materialization_->derivations().any_use_of(atom, [&](uint32_t number, Row head_row) {
         const uint32_t rule = network_->structure.find(number);
         return rule != NetworkStructure::no_rule &&
                is_known(network_->structure.rules[rule].head, head_row);
@@ -202,11 +196,11 @@ bool NetworkInference::is_used(const Materialization& materialization, AtomRef a
 }
 
 // Recomputes the dirty atoms of a component, after those of the components it depends on.
-void NetworkInference::recompute_dirty(const Materialization& materialization, uint32_t component) {
+void NetworkInference::recompute_dirty(uint32_t component) {
     std::vector<AtomRef>& atoms = dirty_[component];
     // Which derivations of a cycle count depends on all of its atoms.
     if (network_->structure.components[component].recursive)
-        for (size_t i = 0; i < atoms.size(); ++i) mark_uses_dirty(materialization, atoms[i], true);
+        for (size_t i = 0; i < atoms.size(); ++i) mark_uses_dirty(atoms[i], true);
     former_.clear();
     for (const AtomRef& atom : atoms) {
         Nodes& nodes = nodes_[index(atom.relation)];
@@ -215,11 +209,9 @@ void NetworkInference::recompute_dirty(const Materialization& materialization, u
     }
     for (size_t i = 0; i < atoms.size(); ++i) {
         const AtomRef atom = atoms[i];
-        if (!materialization.relation(atom.relation).is_true(atom.row) ||
-            !is_used(materialization, atom))
+        if (!materialization_->relation(atom.relation).is_true(atom.row) || !is_used(atom))
             continue;
-        if (node(materialization, atom.relation, atom.row) != former_[i])
-            mark_uses_dirty(materialization, atom, false);
+        if (node(atom.relation, atom.row) != former_[i]) mark_uses_dirty(atom, false);
     }
     atoms.clear();
 }
@@ -239,9 +231,8 @@ void NetworkInference::forget() {
     fingerprint_count_ = 0;
 }
 
-const float* NetworkInference::value(const Materialization& materialization, RelationId relation,
-                                     Row row) {
-    const uint32_t number = node(materialization, relation, row);
+const float* NetworkInference::value(RelationId relation, Row row) {
+    const uint32_t number = node(relation, row);
     const Nodes& nodes = nodes_[index(relation)];
     return nodes.values.data() + size_t{number} * nodes.dimension;
 }
@@ -257,28 +248,28 @@ uint32_t NetworkInference::Nodes::find_or_add(const std::vector<float>& value) {
     return found;
 }
 
-uint32_t NetworkInference::node(const Materialization& materialization, RelationId relation,
-                                Row row) {
+uint32_t NetworkInference::node(RelationId relation, Row row) {
     if (!is_known(relation, row)) {
         const uint32_t component = network_->structure.component_of[index(relation)];
         if (network_->structure.components[component].recursive)
-            find_nodes(materialization, component);
+            find_nodes(component);
         else
-            find_node(materialization, relation, row, [&](auto visit) {
-                materialization.derivations().derivations_of({relation, row}, visit);
+            find_node(relation, row, [&](auto visit) {
+                materialization_->derivations().derivations_of({relation, row}, visit);
             });
     }
     return nodes_[index(relation)].of_row[row];
 }
 
 // Finds the nodes of all atoms of a recursive component, since they have to be ordered together.
-void NetworkInference::find_nodes(const Materialization& materialization, uint32_t component) {
-    const DerivationOrder order = derivation_order(materialization, network_->structure, component);
+void NetworkInference::find_nodes(uint32_t component) {
+    const DerivationOrder order =
+        derivation_order(*materialization_, network_->structure, component);
     for (const DerivationOrder::Atom& atom : order.atoms) {
         // Which derivations count depends on those of the atoms that it is derived from, so a
         // known node is still the right one.
         if (is_known(atom.relation, atom.row)) continue;
-        find_node(materialization, atom.relation, atom.row, [&](auto visit) {
+        find_node(atom.relation, atom.row, [&](auto visit) {
             for (uint32_t d = atom.first; d < atom.last; ++d)
                 visit(order.derivations[d].rule, order.derivations[d].body);
         });
@@ -287,14 +278,13 @@ void NetworkInference::find_nodes(const Materialization& materialization, uint32
 
 // Finds the node of an atom whose derivations `each` visits, after those that it is derived from.
 template <class Derivations>
-void NetworkInference::find_node(const Materialization& materialization, RelationId relation,
-                                 Row row, Derivations each) {
+void NetworkInference::find_node(RelationId relation, Row row, Derivations each) {
     ++computed_;
     Fingerprint fingerprint{};
     each([&](uint32_t rule, const Row* body) {
         Fingerprint message{rule + 1, ~uint64_t{rule}};
         for (const Child& child : rules_[network_->structure.rule_of[rule]].children) {
-            const uint32_t used = node(materialization, child.relation, body[child.literal]);
+            const uint32_t used = node(child.relation, body[child.literal]);
             message[0] = message[0] * 0x9e3779b97f4a7c15ULL + used;
             message[1] = message[1] * 0xd6e8feb86659fd93ULL + used;
         }

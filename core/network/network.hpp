@@ -37,12 +37,11 @@ struct Matrix {
     struct Span {
         uint32_t first, last;
     };
-    uint32_t rows = 0;
-    uint32_t columns = 0;
+    uint32_t rows;
+    uint32_t columns;
     std::vector<float> data;
     std::vector<Span> spans;
 
-    Matrix() = default;
     Matrix(uint32_t rows, uint32_t columns, std::vector<float> data);
 
     // result += this * vector
@@ -71,8 +70,8 @@ class NetworkInference {
 
     // Must be called after each change of the materialization, which tracks its derivations.
     void update(Materialization& materialization);
-    // The value of a true atom of a derived relation.
-    const float* value(const Materialization& materialization, RelationId relation, Row row);
+    // The value of a true atom of a derived relation, at the last update.
+    const float* value(RelationId relation, Row row);
     size_t computed() const { return computed_; }  // atoms since the last update
 
   private:
@@ -105,14 +104,13 @@ class NetworkInference {
 
     bool is_known(RelationId relation, Row row) const;
     void mark_dirty(RelationId relation, Row row);
-    void mark_uses_dirty(const Materialization& materialization, AtomRef atom, bool is_within);
-    bool is_used(const Materialization& materialization, AtomRef atom) const;
-    void recompute_dirty(const Materialization& materialization, uint32_t component);
-    uint32_t node(const Materialization& materialization, RelationId relation, Row row);
-    void find_nodes(const Materialization& materialization, uint32_t component);
+    void mark_uses_dirty(AtomRef atom, bool is_within);
+    bool is_used(AtomRef atom) const;
+    void recompute_dirty(uint32_t component);
+    uint32_t node(RelationId relation, Row row);
+    void find_nodes(uint32_t component);
     template <class Derivations>
-    void find_node(const Materialization& materialization, RelationId relation, Row row,
-                   Derivations each);
+    void find_node(RelationId relation, Row row, Derivations each);
     template <class Derivations>
     void compute(size_t size, Activation activation, Derivations each);
     const float* product(Child& child, uint32_t node);
@@ -121,8 +119,9 @@ class NetworkInference {
     void forget();
 
     const Network* network_;
-    std::vector<RuleData> rules_;  // per rule of the network
-    std::vector<Nodes> nodes_;     // per relation
+    const Materialization* materialization_ = nullptr;  // of the last update
+    std::vector<RuleData> rules_;                       // per rule of the network
+    std::vector<Nodes> nodes_;                          // per relation
     std::vector<AtomRef> rederived_;
     std::vector<std::vector<AtomRef>> dirty_;  // per component
     std::vector<uint32_t> former_;             // nodes of a component's dirty atoms

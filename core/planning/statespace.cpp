@@ -212,7 +212,8 @@ bool Derivation::advance(size_t count) {
         visitor_.count_rules(rules);
         for (uint32_t t = space_->offsets[next_]; t < space_->offsets[next_ + 1]; ++t) {
             const uint32_t action = space_->actions[t];
-            derived[t] = visitor_.walk().derives(actions.symbols[action], actions.row(action));
+            const ActionId schema = actions.symbols[action];
+            derived[t] = visitor_.walk().find_derived(schema, actions.row(action)).has_value();
         }
     }
     return next_ < space_->expanded();

@@ -105,7 +105,7 @@ size_t Walk::goals_left() const {
 
 bool Walk::is_applicable(ActionId action, const ObjectId* arguments) {
     // Derived actions are applicable, and most of the actions in question are derived.
-    if (derives(action, arguments)) return true;
+    if (find_derived(action, arguments)) return true;
     const Action& schema = materialization_.task().domain->actions[index(action)];
     const Domain& domain = *materialization_.task().domain;
     for (size_t i = 0; i < schema.parameters.size(); ++i) {
@@ -282,9 +282,13 @@ GroundAction Walk::ground(ActionRow action) const {
     return {action.action, {values, values + arity(action.action)}};
 }
 
-bool Walk::derives(ActionId action, const ObjectId* arguments) const {
+std::optional<ActionRow> Walk::find_derived(ActionId action, const ObjectId* arguments) const {
     const auto relation = materialization_.program().find_action(action);
-    return relation && materialization_.relation(*relation).holds(arguments);
+    if (!relation) return std::nullopt;
+    const Relation& derived = materialization_.relation(*relation);
+    const Row row = derived.find(arguments);
+    if (row == no_row || !derived.is_true(row)) return std::nullopt;
+    return ActionRow{action, row};
 }
 
 std::vector<GroundAction> Walk::actions() const {
@@ -295,14 +299,16 @@ std::vector<GroundAction> Walk::actions() const {
     return actions;
 }
 
-std::optional<GroundAction> Walk::sample(uint64_t key) const {
-    std::optional<std::pair<uint64_t, ActionRow>> least;
+std::optional<ActionRow> Walk::sample(uint64_t key) const {
+    std::optional<ActionRow> chosen;
+    uint64_t least = UINT64_MAX;
     visit_actions([&](ActionRow action) {
         const uint64_t value = hash(action, key);
-        if (!least || value < least->first) least = {value, action};
+        if (chosen && value >= least) return;
+        chosen = action;
+        least = value;
     });
-    if (!least) return std::nullopt;
-    return ground(least->second);
+    return chosen;
 }
 
 uint64_t Walk::hash(ActionRow action, uint64_t key) const {

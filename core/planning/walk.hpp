@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -79,10 +80,10 @@ class Walk {
     }
     const ObjectId* arguments(ActionRow action) const;
     GroundAction ground(ActionRow action) const;
-    bool derives(ActionId action, const ObjectId* arguments) const;
+    std::optional<ActionRow> find_derived(ActionId action, const ObjectId* arguments) const;
     // Samples a derived action uniformly: the one whose hash with the key is least, so the choice
     // does not depend on the order in which actions were derived.
-    std::optional<GroundAction> sample(uint64_t key) const;
+    std::optional<ActionRow> sample(uint64_t key) const;
     // A hash of the schema, the arguments and the key; it does not depend on the row.
     uint64_t hash(ActionRow action, uint64_t key) const;
     // A sample of the standard Gumbel distribution, a function of the action and the key. The

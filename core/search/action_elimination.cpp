@@ -42,13 +42,6 @@ bool ActionElimination::append_fact(const Literal& literal, const std::vector<Ob
     return true;
 }
 
-size_t ActionElimination::Hash::operator()(const GroundAction& action) const {
-    uint64_t hash = mix(index(action.action) + 1);
-    for (const ObjectId object : action.arguments)
-        hash = mix(hash + 0x9e3779b97f4a7c15ULL * (uint64_t{object} + 1));
-    return hash;
-}
-
 std::optional<ActionElimination::GroundedAction> ActionElimination::ground(
     const GroundAction& ground) {
     const auto lock = atoms_.lock();

@@ -41,7 +41,10 @@ class ActionElimination {
         double cost = 0;
     };
     struct Hash {
-        size_t operator()(const GroundAction& action) const;
+        size_t operator()(const GroundAction& action) const {
+            const auto& objects = action.arguments;
+            return mix(index(action.action) + hash_of(objects.data(), objects.size()));
+        }
     };
 
     std::optional<GroundedAction> ground(const GroundAction& action);

@@ -49,20 +49,20 @@ void ParallelSearch::run(const std::function<void(PlanLocalSearch&)>& work, cons
 
 void ParallelSearch::start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
                            const Poll& poll) {
-    round_ = 0;
-    const auto start = [&](PlanLocalSearch& search) {
-        search.start(state, plan, &search == &searches_.front() ? 0 : 1);
-    };
-    run(start, poll);
+    run(
+        [&](PlanLocalSearch& search) {
+            search.start(state, plan, &search == &searches_.front() ? 0 : 1);
+        },
+        poll);
 }
 
-std::vector<PlanLocalSearch::ActionCost> ParallelSearch::action_costs(size_t step,
-                                                                      const Poll& poll) {
-    std::vector<PlanLocalSearch::ActionCost> costs;
-    const auto work = [&, chosen = &best()](PlanLocalSearch& search) {
-        if (&search == chosen) costs = search.action_costs(step);
-    };
-    run(work, poll);
+PlanLocalSearch::ActionCosts ParallelSearch::action_costs(size_t step, const Poll& poll) {
+    PlanLocalSearch::ActionCosts costs;
+    run(
+        [&, chosen = &best()](PlanLocalSearch& search) {
+            if (&search == chosen) costs = search.action_costs(step);
+        },
+        poll);
     return costs;
 }
 

@@ -30,7 +30,7 @@ class ParallelSearch {
     // As those of PlanLocalSearch. `action_costs` is that of the best search.
     void start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
                const Poll& poll);
-    std::vector<PlanLocalSearch::ActionCost> action_costs(size_t step, const Poll& poll);
+    PlanLocalSearch::ActionCosts action_costs(size_t step, const Poll& poll);
     // Searches until the plan is cheaper, the searches have made this number of expansions since
     // the start, or `poll` stops them. Returns whether the plan is cheaper.
     bool improve(uint64_t expansions, const Poll& poll);

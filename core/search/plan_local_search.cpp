@@ -20,9 +20,7 @@ constexpr double temperature = 3;  // of the draw of a perturbation's first acti
 PlanLocalSearch::PlanLocalSearch(const Task& task, AtomTable& atoms, const Program& program,
                                  const Network* network, uint64_t seed, bool eliminate,
                                  const std::atomic<bool>& stop)
-    : task_(task),
-      atoms_(atoms),
-      scored_walk_(task, atoms, program, network),
+    : scored_walk_(task, atoms, program, network),
       random_(seed),
       eliminate_(eliminate),
       stop_(stop),
@@ -38,14 +36,10 @@ void PlanLocalSearch::start(std::span<const AtomId> state, const std::vector<Gro
     };
     scored_walk_.walk().start(state);
     materialization.poll() = nullptr;
-    plan_.clear();
-    tried_.clear();
-    base_ = 0;
-    cost_ = slack_ = 0;
     if (scored_walk_.has_scores()) first_noise_ = noise;
     adopt(plan);
     if (!eliminate_) return;
-    elimination_.emplace(task_, atoms_, state);
+    elimination_.emplace(materialization.task(), materialization.atoms(), state);
     if (const auto eliminated = elimination_->eliminate(plan))
         adopt_eliminated(plan, cost_, *eliminated);
 }
@@ -338,9 +332,9 @@ bool PlanLocalSearch::accept(size_t step, double cost) {
 
 // --- Labels --------------------------------------------------------------------
 
-std::vector<PlanLocalSearch::ActionCost> PlanLocalSearch::action_costs(size_t step) {
+PlanLocalSearch::ActionCosts PlanLocalSearch::action_costs(size_t step) {
     std::vector<ActionRow> actions;
-    std::vector<ActionCost> costs;
+    ActionCosts costs;
     bool is_cheaper = true;
     while (std::exchange(is_cheaper, false)) {
         go_to(step);
@@ -361,8 +355,8 @@ std::vector<PlanLocalSearch::ActionCost> PlanLocalSearch::action_costs(size_t st
                 is_cheaper = true;
                 break;
             }
-            const GroundAction ground = scored_walk_.walk().ground(action);
-            costs.push_back({ground, cost ? *cost - plan_[step].cost : infinite});
+            costs.emplace_back(scored_walk_.walk().ground(action),
+                               cost ? *cost - plan_[step].cost : infinite);
         }
     }
     return costs;

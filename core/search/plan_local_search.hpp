@@ -55,11 +55,8 @@ class PlanLocalSearch {
     // Returns for each action that is derived at a step the least cost found of a plan that begins
     // with it, from there on; infinite if no such plan is as cheap as the current one. If one is
     // cheaper, it becomes the current plan.
-    struct ActionCost {
-        GroundAction action;
-        double cost;
-    };
-    std::vector<ActionCost> action_costs(size_t step);
+    using ActionCosts = std::vector<std::pair<GroundAction, double>>;
+    ActionCosts action_costs(size_t step);
 
     std::vector<GroundAction> plan() const;
     double cost() const { return cost_; }
@@ -103,8 +100,6 @@ class PlanLocalSearch {
     void index_plan();
     void forget_tried();
 
-    const Task& task_;
-    AtomTable& atoms_;
     ScoredWalk scored_walk_;
     std::mt19937_64 random_;
     bool eliminate_;

@@ -5,11 +5,8 @@ namespace planlog {
 ScoredWalk::ScoredWalk(const Task& task, AtomTable& atoms, const Program& program,
                        const Network* network)
     : walk_(task, atoms, program) {
-    if (network) attach(*network);
-}
-
-void ScoredWalk::attach(const Network& network) {
-    inference_.emplace(network);
+    if (!network) return;
+    inference_.emplace(*network);
     walk_.materialization().track_derivations();
 }
 
@@ -20,8 +17,8 @@ const std::vector<ScoredAction>& ScoredWalk::scored() {
     walk_.visit_actions([&](ActionRow action) {
         float score = 0;
         if (inference_)
-            score = *inference_->value(
-                materialization, *materialization.program().find_action(action.action), action.row);
+            score = *inference_->value(*materialization.program().find_action(action.action),
+                                       action.row);
         scored_.push_back({action, score});
     });
     return scored_;

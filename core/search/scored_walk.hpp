@@ -18,13 +18,11 @@ class ScoredWalk {
   public:
     // Without a network all scores are 0.
     ScoredWalk(const Task& task, AtomTable& atoms, const Program& program, const Network* network);
-    void attach(const Network& network);
 
     Walk& walk() { return walk_; }
     const Walk& walk() const { return walk_; }
     bool has_scores() const { return inference_.has_value(); }
     NetworkInference& inference() { return *inference_; }  // there must be a network
-    const NetworkInference& inference() const { return *inference_; }
     // The derived actions with their scores, in any order, valid until the state changes.
     const std::vector<ScoredAction>& scored();
     // Returns the action with the highest score; the key breaks ties. With noise, samples an action

@@ -24,8 +24,6 @@ struct ReversedGraph {
     std::vector<uint32_t> offsets;
     std::vector<uint32_t> targets;
     std::vector<uint32_t> arcs;
-
-    Graph graph() const { return {offsets, targets, offsets.size() - 1}; }
 };
 ReversedGraph reversed(const Graph& graph);
 

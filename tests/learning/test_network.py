@@ -259,7 +259,7 @@ def test_only_derivations_inside_circles_are_dropped() -> None:
     network = Network(structure_of(policy), shape, dtype=DOUBLE)
     for name in network.names:
         network.set_weight(name, np.ones(network.weight(name).shape))
-    reach = policy.core.rule_head(policy.rule_numbers[0])
+    reach = policy.core.rule(policy.rule_numbers[0])[0]
 
     def values(*pairs: str) -> dict[str, float]:
         task = make_task([("red", "a"), *(("edge", *pair) for pair in pairs)], [])
@@ -397,7 +397,7 @@ def test_weights_can_be_shared_frozen_and_set() -> None:
     network.set_weight("B", np.full((16, 1), 0.25))
     task = make_task([("edge", "a", "b"), ("red", "b")], [])
     values = network(unshared_circuit(POLICY, [(task, task.initial)])[0])
-    near = values[POLICY.core.rule_head(POLICY.rule_numbers[0])][0]
+    near = values[POLICY.core.rule(POLICY.rule_numbers[0])[0]][0]
     expected = torch.tanh(network.weight("r0.H") @ torch.tanh(torch.full((16,), 0.5)))
     torch.testing.assert_close(near, expected)
     sum(v.sum() for v in values.values()).backward()
@@ -427,7 +427,7 @@ def test_mistakes_are_explained() -> None:
 
 def test_features_are_checked() -> None:
     edge = [name for name, _ in STRUCTURE.relations].index("edge")
-    near = POLICY.core.rule_head(POLICY.rule_numbers[0])
+    near = POLICY.core.rule(POLICY.rule_numbers[0])[0]
     task = make_task([("edge", "a", "b"), ("red", "b")], [])
     circuit, _ = unshared_circuit(POLICY, [(task, task.initial)], {edge: lambda atom: 1})
     network = Network(STRUCTURE, dimensions={"edge": 2})

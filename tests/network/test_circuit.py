@@ -407,8 +407,7 @@ def test_states_of_several_tasks_in_turn(
     asked = []
     for task, state in places:
         if task not in feeds:
-            feeds[task] = _core.CircuitFeed(circuit, task.core)
-            feeds[task].set_features([])
+            feeds[task] = _core.CircuitFeed(circuit, task.core, [])
         feeds[task].add_state(state.ids)
         asked.append({relation: feeds[task].nodes(relation) for relation in derived})
     steps, renumbered, counts = circuit.finish(derived)
@@ -750,7 +749,7 @@ def test_the_way_of_sharing_is_one_of_three() -> None:
 def test_nodes_are_of_known_relations_in_the_last_state() -> None:
     circuit = core_circuit(NEAR)
     tasks = [make_task(edges, []) for edges in ([("red", "b")], [("edge", "a", "b"), ("red", "b")])]
-    first, second = (_core.CircuitFeed(circuit, task.core) for task in tasks)
+    first, second = (_core.CircuitFeed(circuit, task.core, []) for task in tasks)
     for ask in (lambda: first.nodes(EDGE), first.actions):
         with pytest.raises(ValueError, match="last state"):
             ask()
@@ -792,7 +791,7 @@ def test_static_relations_are_those_of_each_task() -> None:
     circuit = core_circuit(policy)
     for length in (2, 9, 4, 7, 3):
         task = road_task(length)
-        feed = _core.CircuitFeed(circuit, task.core)
+        feed = _core.CircuitFeed(circuit, task.core, [])
         feed.add_state(task.initial.ids)
         atoms, nodes = feed.nodes(far)
         assert len(atoms) == len(nodes) == length - 1
@@ -805,9 +804,10 @@ def test_features_are_those_of_a_feed() -> None:
     at = [name for _, name, _ in policy.core.relations].index("at")
     circuit = core_circuit(policy)
     small, large = road_task(2), road_task(50)
-    first, second = (_core.CircuitFeed(circuit, task.core) for task in (small, large))
     one = np.array([small.object_id("p0")], dtype=np.uint32)
-    first.set_features([(at, one, np.array([3], dtype=np.uint32))])
+    features = [(at, one, np.array([3], dtype=np.uint32))]
+    first = _core.CircuitFeed(circuit, small.core, features)
+    second = _core.CircuitFeed(circuit, large.core, [])
     first.add_state(small.initial.ids)
     assert first.nodes(at)[1].tolist() == [3]
     walk = Policy.applicable(ROAD).start(large)

@@ -180,8 +180,14 @@ def same(one: Values, other: Values) -> bool:
 
 
 def attached(policy: Policy, network: Network, task: Task, state: State | None = None) -> Walk:
-    walk = policy.start(task, state)
-    walk.core.attach(core_network(policy, network))
+    return with_network(policy, core_network(policy, network), task, state)
+
+
+def with_network(
+    policy: Policy, network: _core.Network, task: Task, state: State | None = None
+) -> Walk:
+    walk = Walk(policy, task, _core.Walk(task.core, policy.core, network))
+    walk.restart(task.initial if state is None else state)
     return walk
 
 
@@ -199,8 +205,7 @@ def check_walks(
     dimensions = {r: rng.randint(1, 3) for r in structure.derived if rng.random() < 0.4}
     network = network_of(policy, shape, seed, dimensions)
     of_core = core_network(policy, network)
-    walk = policy.start(task)
-    walk.core.attach(of_core)
+    walk = with_network(policy, of_core, task)
     walks = [walk]
     states, found = [], []
 
@@ -238,8 +243,7 @@ def check_walks(
     for state, ours, theirs in zip(states, found, expected, strict=True):
         assert_close(ours, theirs)
         if shape.aggregation is Aggregation.MAX:
-            fresh = policy.start(task, state)
-            fresh.core.attach(of_core)
+            fresh = with_network(policy, of_core, task, state)
             assert same(ours, values_of(fresh, structure))
 
 
@@ -285,7 +289,7 @@ def test_a_circle_that_opens_changes_values_elsewhere() -> None:
     for name in network.names:
         network.set_weight(name, np.ones(network.weight(name).shape))
     walk = attached(policy, network, task)
-    reach = policy.core.rule_head(policy.rule_numbers[0])
+    reach = policy.core.rule(policy.rule_numbers[0])[0]
 
     def values() -> dict[str, float]:
         found = values_of(walk, network.structure)[reach]
@@ -620,17 +624,16 @@ def test_inputs_have_dimension_one() -> None:
 
 def test_scores_have_dimension_one() -> None:
     network = Network(structure_of(PAIR), dimensions={ADD_RED: 2})
-    walk = PAIR.start(make_task([("blue", "a")], []))
     with pytest.raises(ValueError, match="dimension"):
-        walk.core.attach(core_network(PAIR, network))
+        attached(PAIR, network, make_task([("blue", "a")], []))
 
 
 def test_networks_need_rules_for_actions() -> None:
     arguments = core_arguments(PAIR, PAIR_NETWORK)
     arguments[2] = []
-    walk = PAIR.start(make_task([("blue", "a")], []))
+    task = make_task([("blue", "a")], [])
     with pytest.raises(ValueError, match=r"\w"):
-        walk.core.attach(_core.Network(*arguments))
+        with_network(PAIR, _core.Network(*arguments), task)
 
 
 def test_walks_without_or_with_another_network() -> None:
@@ -642,12 +645,12 @@ def test_walks_without_or_with_another_network() -> None:
     assert walk.core.computed == 0
     other = Policy.parse("add-red(X) :- blue(X).", DOMAIN)
     with pytest.raises(ValueError, match="another program"):
-        walk.core.attach(core_network(other, network_of(other, NetworkSettings(), 0)))
+        with_network(PAIR, core_network(other, network_of(other, NetworkSettings(), 0)), task)
     same_rules = Policy.parse("\n".join(rule.text for rule in PAIR.program.rules), DOMAIN)
     with pytest.raises(ValueError, match="another program"):
-        walk.core.attach(core_network(same_rules, network_of(same_rules, NetworkSettings(), 0)))
-    walk.core.attach(core_network(PAIR, PAIR_NETWORK))
-    assert len(walk.core.scores()) == 1
+        network = core_network(same_rules, network_of(same_rules, NetworkSettings(), 0))
+        with_network(PAIR, network, task)
+    assert len(attached(PAIR, PAIR_NETWORK, task).core.scores()) == 1
 
 
 def test_values_of_inputs_and_of_no_relation() -> None:
@@ -666,14 +669,3 @@ def test_temperatures_are_positive(temperature: float) -> None:
     walk = attached(PAIR, PAIR_NETWORK, make_task([("blue", "a")], []))
     with pytest.raises(ValueError, match="temperature"):
         walk.core.best(temperature, 0)
-
-
-def test_a_new_network_takes_the_place_of_the_old() -> None:
-    task = make_task([("edge", "a", "b"), ("red", "b"), ("blue", "c")], [])
-    walk = attached(PAIR, PAIR_NETWORK, task)
-    walk.core.scores()
-    other = network_of(PAIR, NetworkSettings(5, aggregation=Aggregation.MEAN), 7)
-    walk.core.attach(core_network(PAIR, other))
-    walk.apply(Action("add-blue", ("d",)))
-    (expected,) = expected_values(PAIR, other, task, [walk.state])
-    assert_close(values_of(walk, other.structure), expected)

@@ -507,9 +507,7 @@ def test_text_shows_bodies_as_the_core_has_them() -> None:
         assert program is not None
         for rule, number in zip(program.rules, extended.rule_numbers, strict=True):
             core = [
-                extended.core.relations[relation][1]
-                for relation, negated, _ in extended.core.rule_body(number)
-                if not negated
+                extended.core.relations[relation][1] for relation in extended.core.rule(number)[1]
             ]
             assert [lit.relation.name for lit in rule.literals if not lit.negated] == core
 

@@ -167,8 +167,8 @@ def test_the_search_goes_on_with_the_plan_without_redundant_actions(
     }
     task, rules = generated(name, 1, **sizes[name]), policy_of(name)
     first = plan_of(rules, task)
-    search = _core.ParallelSearch(task.core, rules.core, None, 0, threads, True)
-    search.start(task.initial.ids, task.encode(first.actions))
+    start = (task.initial.ids, task.encode(first.actions))
+    search = _core.ParallelSearch(task.core, rules.core, None, *start, 0, threads, True)
     # The search begins with the plan without them, reports it, and so ends no worse.
     shorter = eliminate_redundant_actions(task, first)
     assert search.plan() == task.encode(shorter.actions)
@@ -182,8 +182,7 @@ def test_the_search_goes_on_with_the_plan_without_redundant_actions(
         assert eliminate_redundant_actions(task, result) == result
     assert (search.cost, search.expansions) == (found[-1].cost, max(5_000, search.expansions))
     # Without elimination, the plan stays as it is.
-    search = _core.ParallelSearch(task.core, rules.core, None, 0, threads, False)
-    search.start(task.initial.ids, task.encode(first.actions))
+    search = _core.ParallelSearch(task.core, rules.core, None, *start, 0, threads, False)
     assert search.plan() == task.encode(first.actions)
 
 
@@ -327,8 +326,8 @@ def test_the_time_limit_ends_the_search() -> None:
 @pytest.mark.usefixtures("interruptible")
 def test_after_an_interrupt_the_best_plan_is_there_and_the_search_can_go_on() -> None:
     rules, task, first = large_task()
-    search = _core.ParallelSearch(task.core, rules.core, None, 0, 2, True)
-    search.start(task.initial.ids, task.encode(first.actions))
+    start = (task.initial.ids, task.encode(first.actions))
+    search = _core.ParallelSearch(task.core, rules.core, None, *start, 0, 2, True)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -36,38 +35,39 @@ def ferry() -> tuple[Task, Policy, Steps]:
     return task, rules, plan_of(rules, task)
 
 
-def search_of(task: Task, policy: Policy, *, threads: int = 1) -> _core.ParallelSearch:
-    return _core.ParallelSearch(task.core, *policy.chooser, 0, threads, True)
+def search_of(task: Task, policy: Policy, plan: Steps, *, threads: int = 1) -> _core.ParallelSearch:
+    ids = task.initial.ids
+    return _core.ParallelSearch(task.core, *policy.chooser, ids, plan, 0, threads, True)
 
 
 # --- What does not belong together ---------------------------------------------------------
 
 
 def test_task_program_and_network_belong_together(ferry: tuple[Task, Policy, Steps]) -> None:
-    task, rules, _ = ferry
+    task, rules, plan = ferry
     with pytest.raises(ValueError, match="different domains"):
-        search_of(generated("rover"), rules)
+        search_of(generated("rover"), rules, [])
     _, network = model_of("ferry").chooser
     with pytest.raises(ValueError, match="another program"):
-        _core.ParallelSearch(task.core, rules.core, network, 0, 1, True)
+        _core.ParallelSearch(task.core, rules.core, network, task.initial.ids, plan, 0, 1, True)
     with pytest.raises(ValueError, match="at least one thread"):
-        search_of(task, rules, threads=0)
+        search_of(task, rules, plan, threads=0)
 
 
 def test_networks_give_scores_to_all_actions(ferry: tuple[Task, Policy, Steps]) -> None:
-    task, rules, _ = ferry
+    task, rules, plan = ferry
     relations = len(rules.core.relations)
     activations = [_core.Activation.IDENTITY] * relations
     network = _core.Network(
         rules.core, [1] * relations, [], activations[0], activations, _core.Aggregation.MAX
     )
     with pytest.raises(ValueError, match="scores"):
-        _core.ParallelSearch(task.core, rules.core, network, 0, 1, True)
+        _core.ParallelSearch(task.core, rules.core, network, task.initial.ids, plan, 0, 1, True)
 
 
 def test_programs_in_use_do_not_change(ferry: tuple[Task, Policy, Steps]) -> None:
     task, rules, plan = ferry
-    search_of(task, rules).start(task.initial.ids, plan)
+    search_of(task, rules, plan)
     for change in (
         lambda: rules.core.derived("another", 1),
         lambda: rules.core.add_rule(0, [], [], [], 0),
@@ -80,35 +80,18 @@ def test_programs_in_use_do_not_change(ferry: tuple[Task, Policy, Steps]) -> Non
 # --- What is out of bounds -----------------------------------------------------------------
 
 
-def test_there_is_no_plan_before_the_start(ferry: tuple[Task, Policy, Steps]) -> None:
+def test_the_search_starts_from_a_plan(ferry: tuple[Task, Policy, Steps]) -> None:
     task, rules, plan = ferry
-    search = search_of(task, rules)
-    requests: list[Callable[[], object]] = [
-        search.plan,
-        lambda: search.cost,
-        lambda: search.expansions,
-        lambda: search.state(0),
-        lambda: search.action_costs(0),
-        lambda: search.improve(1, None),
-    ]
-    for request in requests:
-        with pytest.raises(ValueError, match="no plan yet"):
-            request()
-    # A plan that is none leaves nothing to continue from, but the search can be started again.
-    for wrong in (plan[1:], plan[:-1]):
-        with pytest.raises(ValueError, match="plan"):
-            search.start(task.initial.ids, wrong)
-        for request in requests:
-            with pytest.raises(ValueError, match="start again"):
-                request()
-    search.start(task.initial.ids, plan)
-    assert search.plan() == plan
+    with pytest.raises(ValueError, match="not applicable"):
+        search_of(task, rules, plan[1:])
+    with pytest.raises(ValueError, match="does not lead to a goal"):
+        search_of(task, rules, plan[:-1])
+    assert search_of(task, rules, plan).plan() == plan
 
 
 def test_steps_are_those_of_the_plan(ferry: tuple[Task, Policy, Steps]) -> None:
     task, rules, plan = ferry
-    search = search_of(task, rules)
-    search.start(task.initial.ids, plan)
+    search = search_of(task, rules, plan)
     assert search.state(0).tolist() == task.initial.ids.tolist()
     assert len(search.action_costs(len(plan) - 1)) > 0
     length = len(search.plan())
@@ -123,15 +106,14 @@ def test_steps_are_those_of_the_plan(ferry: tuple[Task, Policy, Steps]) -> None:
 
 def test_states_and_actions_are_those_of_the_task(ferry: tuple[Task, Policy, Steps]) -> None:
     task, rules, plan = ferry
-    search = search_of(task, rules)
     ids = np.array([10**6], dtype=np.uint32)
     with pytest.raises(ValueError, match="atom"):
-        search.start(ids, plan)
+        _core.ParallelSearch(task.core, *rules.chooser, ids, plan, 0, 1, True)
     with pytest.raises(ValueError, match="atom"):
         _core.eliminate_actions(task.core, ids, plan)
     for wrong in ([(10**6, ())], [(0, ())], [(plan[0][0], (10**6,) * len(plan[0][1]))]):
         with pytest.raises(ValueError, match="no such"):
-            search.start(task.initial.ids, wrong)
+            search_of(task, rules, wrong)
         with pytest.raises(ValueError, match="no such"):
             _core.eliminate_actions(task.core, task.initial.ids, wrong)
 
@@ -141,8 +123,7 @@ def test_states_and_actions_are_those_of_the_task(ferry: tuple[Task, Policy, Ste
 
 def test_costs_of_the_actions_of_a_step(ferry: tuple[Task, Policy, Steps]) -> None:
     task, rules, plan = ferry
-    search = search_of(task, rules)
-    search.start(task.initial.ids, plan)
+    search = search_of(task, rules, plan)
     while search.improve(5_000, None):
         pass
     walk = rules.start(task)
@@ -177,21 +158,18 @@ def test_a_long_evaluation_can_be_interrupted() -> None:
         f"""(define (problem p) (:domain cliques) (:objects {" ".join(objects)})
         (:init {edges}) (:goal (done)))"""
     )
-    search = search_of(task, Policy.parse(f"{SIX}.", domain))
+    policy = Policy.parse(f"{SIX}.", domain)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        search.start(task.initial.ids, [(0, ())])
+        search_of(task, policy, [(0, ())])
     timer.join()
-    with pytest.raises(ValueError, match="start again"):
-        search.plan()
 
 
 @pytest.mark.usefixtures("interruptible")
 def test_costs_of_actions_can_be_interrupted() -> None:
     task, model = generated("blocksworld", 0, blocks=150), model_of("blocksworld")
-    search = search_of(task, model)
-    search.start(task.initial.ids, plan_of(model.rules, task))
+    search = search_of(task, model, plan_of(model.rules, task))
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):

@@ -116,12 +116,15 @@ def _label_plan(
         plan = execute(policy.rules, task, start=start, rng=rng, max_steps=_MAX_STEPS)
     if not plan.solved:
         return None
-    program, network = policy.chooser
-    # Redundant actions stay: the labels compare plans that the policy can find.
     search = _core.ParallelSearch(
-        task.core, program, network, int(rng.integers(2**63)), threads=1, eliminate=False
+        task.core,
+        *policy.chooser,
+        start.ids,
+        task.encode(plan.actions),
+        seed=int(rng.integers(2**63)),
+        threads=1,
+        eliminate=False,  # the labels compare plans that the policy can find
     )
-    search.start(start.ids, task.encode(plan.actions))
     max_expansions = settings.expansions_per_step * len(plan.actions)
     while search.improve(max_expansions, None):
         check_cancelled()

@@ -167,24 +167,24 @@ class CircuitBuilder:
         """Add expanded states of a space of all applicable actions."""
         feed = self._feed(space.task)
         lengths: list[int] = []
-        transitions, nodes = [_NONE], [_NONE]
+        transitions, relations, nodes = [_NONE], [_NONE], [_NONE]
         for begin in range(0, len(states), _CHUNK):
-            offsets, found, found_nodes = feed.add_states(
+            offsets, found, found_relations, found_nodes = feed.add_states(
                 space.core, np.ascontiguousarray(states[begin : begin + _CHUNK])
             )
             lengths += Segments(offsets).lengths.tolist()
             transitions.append(found)
+            relations.append(found_relations)
             nodes.append(found_nodes)
             if on_progress:
                 on_progress(len(lengths))
-        chosen = np.concatenate(transitions)
         self._spaces.append(
             SpaceNodes(
                 space=space,
                 states=states,
                 segments=Segments.of_lengths(lengths),
-                transitions=chosen,
-                relations=self._action_relations(space)[space.actions[chosen]],
+                transitions=np.concatenate(transitions),
+                relations=np.concatenate(relations),
                 nodes=np.concatenate(nodes),
             )
         )
@@ -204,9 +204,7 @@ class CircuitBuilder:
 
     def _feed(self, task: Task, features: Sequence[tuple[int, Ids, Ids]] = ()) -> _core.CircuitFeed:
         self.policy.check_task(task)
-        feed = _core.CircuitFeed(self._core, task.core)
-        feed.set_features(features)
-        return feed
+        return _core.CircuitFeed(self._core, task.core, features)
 
     def finish(self) -> Lifted:
         """Return the circuit of all states; nothing can be added after this."""
@@ -253,11 +251,3 @@ class CircuitBuilder:
 
     def _name(self, relation: int) -> str:
         return self.structure.relations[relation][0]
-
-    def _action_relations(self, space: StateSpace) -> Ids:
-        """Return the relation of each ground action of a space: (ground actions,)."""
-        numbers = [
-            self.policy.core.action_relation(i) for i in range(len(space.task.domain.actions))
-        ]
-        relations = np.array([0 if n is None else n for n in numbers], dtype=np.uint32)
-        return relations[space.core.action_schemas]

@@ -119,7 +119,7 @@ def _network(template: Template, settings: NetworkSettings, weights: Weights) ->
             raise ValueError(f"weight {name} has shape {weights[name].shape}, not {shape}")
 
     def matrix(name: str) -> npt.NDArray[np.float32]:
-        return np.ascontiguousarray(weights[name], dtype=np.float32)
+        return np.asfortranarray(weights[name], dtype=np.float32)
 
     relations = range(len(structure.relations))
     dimensions = [settings.width if r in structure.derived - scores else 1 for r in relations]

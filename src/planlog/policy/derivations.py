@@ -71,5 +71,5 @@ class Derivations:
 
 def head_and_body(core: _core.Program, rule: int) -> tuple[int, tuple[int, ...]]:
     """Return the relations of a rule's head and of the positive literals of its body."""
-    body = tuple(relation for relation, negated, _ in core.rule_body(rule) if not negated)
-    return core.rule_head(rule), body
+    head, body = core.rule(rule)
+    return head, tuple(body)

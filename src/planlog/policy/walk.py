@@ -33,12 +33,7 @@ class Walk:
     def __init__(self, policy: Policy, task: Task, core: _core.Walk | None = None) -> None:
         self.policy = policy
         self.task = task
-        if core is None:
-            program, network = policy.chooser
-            core = _core.Walk(task.core, program)
-            if network is not None:
-                core.attach(network)
-        self.core = core
+        self.core = core or _core.Walk(task.core, *policy.chooser)
 
     def restart(self, state: State) -> None:
         """Begin again at a state, evaluated from scratch."""

@@ -69,10 +69,17 @@ def improve(
     deadline = None if time_limit is None else start + time_limit
 
     def results() -> Iterator[PlanResult]:
-        search = _core.ParallelSearch(task.core, *policy.chooser, seed % 2**64, threads, eliminate)
         cost = plan.cost
         try:
-            search.start(task.initial.ids, task.encode(plan.actions))  # which checks the plan
+            search = _core.ParallelSearch(  # which checks the plan
+                task.core,
+                *policy.chooser,
+                task.initial.ids,
+                task.encode(plan.actions),
+                seed % 2**64,
+                threads,
+                eliminate,
+            )
             while True:
                 if search.cost < cost:
                     cost = search.cost
