@@ -16,7 +16,7 @@ std::vector<DiagnosticTuple> as_tuples(const std::vector<Diagnostic>& diagnostic
     return result;
 }
 
-// What was read, or None, with the diagnostics.
+// Returns the value that was read, or None, with the diagnostics.
 template <class Shared>
 using ReadResult = std::pair<std::optional<std::shared_ptr<Shared>>, std::vector<DiagnosticTuple>>;
 

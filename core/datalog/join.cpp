@@ -151,7 +151,7 @@ bool JoinExecutor::is_visible(const Relation& relation, Row row, uint32_t litera
     return stamp < limit_ || (stamp == limit_ && literal > trigger_);
 }
 
-// Whether the binding satisfies a step that binds no variable.
+// Returns whether the binding satisfies a step that binds no variable.
 bool JoinExecutor::passes(const JoinStep& step, const ObjectId* key) {
     if (step.kind == JoinStep::Kind::Compare) return (key[0] == key[1]) == step.equal;
     const Relation& relation = (*relations_)[step.relation];

@@ -83,7 +83,7 @@ uint32_t Program::constant(const std::string& name) {
     return static_cast<uint32_t>(known - constants_.begin());
 }
 
-// Whether a literal only holds for objects of the given types at the variable.
+// Returns whether a literal only holds for objects of the given types at the variable.
 bool Program::implies_type(const BodyLiteral& literal, Term variable,
                            const std::vector<TypeId>& types) const {
     const RelationInfo& info = relations_[index(literal.relation)];

@@ -62,7 +62,7 @@ struct Context {
     void unknown(Expr at, const std::string& kind, const Names& known);
     // Declares a name. If it was declared before, reports that and returns false.
     bool declare(Names& names, Expr name, const std::string& kind, size_t id);
-    // Whether the list has `size` members; if not, reports that `form` was expected.
+    // Returns whether the list has `size` members; if not, reports that `form` was expected.
     bool has_form(Expr list, size_t size, const std::string& form);
 
     // Sections of `(define (KIND NAME) SECTION...)` by their first words.
@@ -95,7 +95,7 @@ struct Context {
 };
 
 bool is_name(std::string_view token);
-// Whether the word is a keyword of conditions or effects and so cannot be a predicate.
+// Returns whether the word is a keyword of conditions or effects and so cannot be a predicate.
 bool is_built_in(std::string_view word);
 std::optional<double> parse_number(std::string_view token);
 // A token or the first line of a list, in quotes and shortened, for messages.

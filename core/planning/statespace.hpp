@@ -15,7 +15,7 @@
 
 namespace planlog {
 
-// How often each rule of a program fired, over the visited states.
+// Firing counts of the rules of a program, over the visited states.
 struct RuleCounts {
     std::vector<uint64_t> states;       // with at least one derivation
     std::vector<uint64_t> derivations;  // in all of them
@@ -101,7 +101,7 @@ class StateSpace {
     std::vector<StateChange> changes_;
 };
 
-// Which transitions of a state space a policy derives, for all expanded states but goals.
+// Derived transitions of a state space: those of a policy, in all expanded states but goals.
 class Derivation {
   public:
     Derivation(const StateSpace& space, AtomTable& atoms, const Program& program);

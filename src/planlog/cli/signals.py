@@ -87,7 +87,7 @@ class Signals:
 
     @property
     def reason(self) -> str:
-        """What ended the work."""
+        """The reason why the work ended early."""
         return "out of time" if self.out_of_time else "interrupted"
 
     @property

@@ -148,7 +148,7 @@ class _Sum(torch.autograd.Function):
 
 
 class _Maximum(torch.autograd.Function):
-    """Of several equal maxima, the gradient goes to the first."""
+    """Maximum of each segment; the gradient goes to the first of equal maxima."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, segments: RowSegments) -> Tensor:

@@ -61,7 +61,7 @@ class Model:
     template: TemplateSettings
     network: NetworkSettings
     weights: Weights
-    # How it was trained, for people: any JSON value; numbers that are not finite become None.
+    # Record of the training, for people: any JSON value; numbers that are not finite become None.
     training: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
 

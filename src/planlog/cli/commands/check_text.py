@@ -17,7 +17,7 @@ MOST_ATOMS = 200
 MOST_ACTIONS = 20
 MOST_STEPS = 30
 
-# What fails, followed by the states in which it does.
+# Failures, followed by the states in which they occur.
 _FAILS = {
     Property.GOAL_ACHIEVING: "the policy leads to no goal from",
     Property.CYCLE_FREE: "cycles through",
