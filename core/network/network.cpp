@@ -198,7 +198,7 @@ bool NetworkInference::is_used(AtomRef atom) const {
 // Recomputes the dirty atoms of a component, after those of the components it depends on.
 void NetworkInference::recompute_dirty(uint32_t component) {
     std::vector<AtomRef>& atoms = dirty_[component];
-    // Which derivations of a cycle count depends on all of its atoms.
+    // The choice of the derivations that count in a cycle depends on all of its atoms.
     if (network_->structure.components[component].recursive)
         for (size_t i = 0; i < atoms.size(); ++i) mark_uses_dirty(atoms[i], true);
     former_.clear();
@@ -266,8 +266,8 @@ void NetworkInference::find_nodes(uint32_t component) {
     const DerivationOrder order =
         derivation_order(*materialization_, network_->structure, component);
     for (const DerivationOrder::Atom& atom : order.atoms) {
-        // Which derivations count depends on those of the atoms that it is derived from, so a
-        // known node is still the right one.
+        // The choice of derivations depends only on the atoms that it is derived from, so a known
+        // node is still the right one.
         if (is_known(atom.relation, atom.row)) continue;
         find_node(atom.relation, atom.row, [&](auto visit) {
             for (uint32_t d = atom.first; d < atom.last; ++d)

@@ -205,8 +205,8 @@ class Knowledge:
         """Write the model if it is better than the last one; compare them for at most `seconds`."""
         costs = self._judge(model, seconds)
         new, old = scores(costs, self._costs)
-        # Of equal scores, a first model is preferred to the rules alone: it has learned from more
-        # states than those of these plans.
+        # A first model wins a tie against the rules alone: it has learned from more states than
+        # those of these plans.
         better = new > old or (new == old > 0 and self._number == 1)
         if better:
             with self._signals.shield():
