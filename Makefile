@@ -21,17 +21,27 @@ path := PATH="$(abspath $(bin)):$$PATH"
 
 # Tests of the core that the sanitizers watch; the whole suite would take too long under them.
 # They reach every folder of core/.
-sanitized_tests ?= tests/core tests/pddl/test_errors.py tests/pddl/test_fuzz.py \
+sanitized_tests ?= tests/core tests/fuzz tests/pddl/test_errors.py \
+  tests/pddl/test_extreme_texts.py \
   tests/datalog/test_evaluation_oracle.py tests/policy tests/statespace \
   tests/network/test_circuit.py tests/network/test_inference.py tests/search
 
-.PHONY: help demo check test lint coverage format sanitize stubs development-page screenshot \
+# Minutes, seed and targets of `make fuzz`; with INPUT=FILE, one TARGETS and one input only.
+MINUTES ?= 5
+SEED ?= 0
+TARGETS ?=
+INPUT ?=
+fuzz_options = $(if $(TARGETS),--targets $(TARGETS)) $(if $(INPUT),--input "$(abspath $(INPUT))") \
+  --minutes $(MINUTES) --seed $(SEED) --out "$(CURDIR)/build/fuzz"
+
+.PHONY: help demo check test fuzz lint coverage format sanitize stubs development-page screenshot \
         models benchmark clean
 
 help:
 	@echo "make demo       solve tasks of each domain with rules, then learn to solve them well"
 	@echo "make check      for daily work: style, types, quick tests; under three minutes"
 	@echo "make test       everything: also slow tests and the sanitizers; what CI runs"
+	@echo "make fuzz       feed damaged files and command lines to everything, MINUTES=5 SEED=0"
 	@echo "make lint       only check style and types"
 	@echo "make coverage   run the quick tests and report line coverage of the Python code"
 	@echo "make format     bring all sources into the common form"
@@ -52,6 +62,10 @@ check: lint
 # The tests come last, so that their closing line is the end of the output.
 test: lint sanitize $(VENV)/.dev
 	$(bin)/python -m pytest -n 2 --dist worksteal
+
+# `make test` has a short run; this one takes as long as it may, and fails if it finds something.
+fuzz: $(VENV)/.dev
+	cd tests && $(abspath $(bin))/python -m fuzz $(fuzz_options)
 
 lint: $(VENV)/.dev
 	$(bin)/ruff check .

@@ -159,13 +159,11 @@ def sample(labels: list[Labels], number: int) -> list[list[Any]]:
 def facts(task: Task, state: State) -> list[tuple[str, list[str]]]:
     """Return the facts of a state: its atoms, goals, goal statuses, and types of objects."""
     true, goal = {*state.atoms, *task.static_atoms}, set(task.goal_atoms)
-    parents = {kind.name: kind.parent for kind in task.domain.types}
     found = []
     for item, kind in task.objects.items():
-        name: str | None = kind
-        while name is not None:
-            found.append((symbol(Relation(name, 1, Source.TYPE)), [item]))
-            name = parents[name]
+        for above in task.domain.types:
+            if task.domain.is_subtype(kind, above.name):
+                found.append((symbol(Relation(above.name, 1, Source.TYPE)), [item]))
     for source, atoms in (
         (Source.STATE, true),
         (Source.GOAL, goal),

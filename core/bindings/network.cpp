@@ -31,7 +31,6 @@ class CircuitFeed {
           features_(relations().size()) {
         check_same_domain(*task_, *circuit_->program);
         visitor_.emplace(task_->task, task_->atoms, circuit_->program->program);
-        walk().materialization().poll() = [this] { circuit_->watch(); };
         const auto objects = static_cast<uint32_t>(task_->task.objects.size());
         for (const auto& [relation, values, numbers] : features) {
             const uint32_t arity = relations().at(relation).arity;

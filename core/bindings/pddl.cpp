@@ -41,22 +41,30 @@ ReadResult<SharedTask> read_task_text(std::shared_ptr<Domain> domain, nb::bytes 
     return result;
 }
 
+std::vector<uint32_t> as_numbers(const std::vector<TypeId>& types) {
+    std::vector<uint32_t> numbers;
+    for (TypeId type : types) numbers.push_back(index(type));
+    return numbers;
+}
+
 using ParameterTuple = std::pair<std::string, std::vector<uint32_t>>;
 
 std::vector<ParameterTuple> as_tuples(const std::vector<Parameter>& parameters) {
     std::vector<ParameterTuple> result;
-    for (const Parameter& parameter : parameters) {
-        auto& types = result.emplace_back(parameter.name, std::vector<uint32_t>{}).second;
-        for (TypeId type : parameter.types) types.push_back(index(type));
-    }
+    for (const Parameter& parameter : parameters)
+        result.emplace_back(parameter.name, as_numbers(parameter.types));
     return result;
 }
 
-// Types with their parents, or objects with their types.
-template <class Named>
-auto as_pairs(const std::vector<Named>& all, TypeId Named::* type) {
+auto types_of(const Domain& domain) {
+    std::vector<std::pair<std::string, std::vector<uint32_t>>> result;
+    for (const Type& type : domain.types) result.emplace_back(type.name, as_numbers(type.parents));
+    return result;
+}
+
+auto with_types(const std::vector<Object>& objects) {
     std::vector<std::pair<std::string, uint32_t>> result;
-    for (const Named& one : all) result.emplace_back(one.name, index(one.*type));
+    for (const Object& object : objects) result.emplace_back(object.name, index(object.type));
     return result;
 }
 
@@ -175,21 +183,22 @@ void bind_tasks(nb::module_& m) {
         .value("WARNING", Severity::Warning);
     nb::class_<Domain>(m, "Domain")
         .def_ro("name", &Domain::name)
-        .def_prop_ro("types", [](const Domain& d) { return as_pairs(d.types, &Type::parent); })
+        .def_prop_ro("types", &types_of)
         .def_prop_ro("predicates", &predicates_of)
         .def_prop_ro("actions", &actions_of)
         .def_prop_ro("axioms", &axioms_of)
-        .def_prop_ro("constants",
-                     [](const Domain& d) { return as_pairs(d.constants, &Object::type); });
+        .def_prop_ro("constants", [](const Domain& d) { return with_types(d.constants); });
     m.def("read_domain", &read_domain_text, "text"_a);
 
     nb::class_<SharedTask>(m, "Task")
         .def_prop_ro("name", [](const SharedTask& t) { return t.task.name; })
-        .def_prop_ro("objects",
-                     [](const SharedTask& t) { return as_pairs(t.task.objects, &Object::type); })
+        .def_prop_ro("objects", [](const SharedTask& t) { return with_types(t.task.objects); })
         .def_prop_ro("goals", &goal_texts)
         .def_prop_ro("static_atoms", &static_atoms)
         .def_prop_ro("minimises_cost", [](const SharedTask& t) { return t.task.minimises_cost; })
+        .def_prop_ro(
+            "cost_decimals",
+            [](const SharedTask& t) { return t.task.minimises_cost ? t.task.costs.decimals : 0; })
         .def("initial",
              [](SharedTask& t) {
                  const auto lock = t.atoms.lock();

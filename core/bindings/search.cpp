@@ -15,32 +15,40 @@ std::vector<GroundAction> as_plan(const Task& task, const Steps& steps) {
     return actions;
 }
 
-std::optional<std::pair<std::vector<uint32_t>, double>> eliminate_from(SharedTask& task,
-                                                                       IdArray state,
-                                                                       const Steps& plan) {
-    ActionElimination elimination(task.task, task.atoms, checked_atoms(task, state));
-    const auto eliminated = elimination.eliminate(as_plan(task.task, plan));
+// Throws TimeoutError after this time.
+std::optional<std::pair<std::vector<uint32_t>, Cost>> eliminate_from(
+    SharedTask& task, IdArray state, const Steps& plan, std::optional<double> seconds) {
+    const auto atoms = checked_atoms(task, state);
+    const auto actions = as_plan(task.task, plan);
+    Guarded work;
+    work.watch.set_deadline(seconds);
+    const auto eliminated = work.guarded([&] {
+        ActionElimination elimination(task.task, task.atoms, atoms);
+        return elimination.eliminate(actions);
+    });
     if (!eliminated) return std::nullopt;
     return std::pair(eliminated->steps, eliminated->cost);
 }
 
 class SharedSearch : public Guarded {
   public:
-    // Starts from a plan that leads from the state to a goal.
+    // Starts from a plan that leads from the state to a goal. Throws TimeoutError after this time.
     SharedSearch(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program,
                  std::shared_ptr<SharedNetwork> network, IdArray state, const Steps& plan,
-                 uint64_t seed, size_t threads, bool eliminate)
+                 uint64_t seed, size_t threads, bool eliminate, std::optional<double> seconds)
         : task_(std::move(task)), program_(std::move(program)), network_(std::move(network)) {
         check_same_domain(*task_, *program_);
         if (network_) network_->check_scores(*program_);
         if (threads == 0) throw nb::value_error("the search needs at least one thread");
         const auto atoms = checked_atoms(*task_, state);
         const auto actions = as_plan(task_->task, plan);
+        watch.set_deadline(seconds);
         guarded([&] {
             search_.emplace(task_->task, task_->atoms, program_->frozen(),
                             network_ ? &network_->network : nullptr, seed, threads, eliminate);
             search_->start(atoms, actions, [this] { return poll(); });
         });
+        watch.set_deadline(std::nullopt);
     }
 
     bool improve(uint64_t expansions, std::optional<double> seconds) {
@@ -53,7 +61,7 @@ class SharedSearch : public Guarded {
         return interruptible(
             [&] { return search_->improve(expansions, [&] { return poll() && is_time_left(); }); });
     }
-    std::vector<std::pair<GroundAction, double>> action_costs(size_t step) {
+    PlanLocalSearch::ActionCosts action_costs(size_t step) {
         check_step(step, 1);
         return interruptible(
             [&] { return search_->action_costs(step, [this] { return poll(); }); });
@@ -63,7 +71,7 @@ class SharedSearch : public Guarded {
         check_step(step, 0);
         return as_array(guarded([&] { return search_->best().state(step); }));
     }
-    double cost() { return best().cost(); }
+    Cost cost() { return best().cost(); }
     uint64_t expansions() {
         check_available();
         return search_->expansions();
@@ -107,12 +115,14 @@ class SharedSearch : public Guarded {
 }  // namespace
 
 void bind_searches(nb::module_& m) {
-    m.def("eliminate_actions", eliminate_from, "task"_a, "state"_a, "plan"_a);
+    m.def("eliminate_actions", eliminate_from, "task"_a, "state"_a, "plan"_a,
+          "seconds"_a.none() = nb::none());
     nb::class_<SharedSearch>(m, "ParallelSearch")
         .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>,
-                      std::shared_ptr<SharedNetwork>, IdArray, Steps, uint64_t, size_t, bool>(),
+                      std::shared_ptr<SharedNetwork>, IdArray, Steps, uint64_t, size_t, bool,
+                      std::optional<double>>(),
              "task"_a, "program"_a, "network"_a.none(), "state"_a, "plan"_a, "seed"_a, "threads"_a,
-             "eliminate"_a)
+             "eliminate"_a, "seconds"_a.none() = nb::none())
         .def("improve", &SharedSearch::improve, "expansions"_a, "seconds"_a.none())
         .def("action_costs", &SharedSearch::action_costs, "step"_a)
         .def("plan", &SharedSearch::plan)

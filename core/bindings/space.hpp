@@ -14,7 +14,6 @@ class SharedSpace : public Guarded {
         check_same_domain(*task_, *program_);
         space_.emplace(task_->task, task_->atoms, program_->program, checked_atoms(*task_, start),
                        StateSpace::Bounds{limit, through_goals, stop_at_goal});
-        space_->poll() = [this] { watch(); };
     }
 
     bool advance(size_t count) {

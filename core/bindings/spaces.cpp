@@ -18,7 +18,6 @@ class SharedDerivation : public Guarded {
         : space_(std::move(space)), program_(std::move(program)) {
         check_same_domain(*space_->task(), *program_);
         derivation_.emplace(space_->finished(), space_->task()->atoms, program_->program);
-        derivation_->poll() = [this] { watch(); };
     }
     bool advance(size_t count) {
         return guarded([&] { return derivation_->advance(count); });

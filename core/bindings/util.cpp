@@ -1,4 +1,4 @@
-// Algorithms on graphs that Python gives as arrays.
+// Algorithms on graphs that Python gives as arrays, and the watchdog.
 #include "bindings/bindings.hpp"
 #include "util/graph.hpp"
 
@@ -30,7 +30,38 @@ auto component_array(IdArray offsets, IdArray targets, size_t size) {
     return as_array(strong_components(as_graph(offsets, targets, size)));
 }
 
+void set_ending(StopReason reason, nb::bytes output, nb::bytes message, int exit_code) {
+    Watchdog::instance().set_ending(
+        reason, {{output.c_str(), output.size()}, {message.c_str(), message.size()}, exit_code});
+}
+
 }  // namespace
+
+void bind_watchdog(nb::module_& m) {
+    static Watchdog& watchdog = Watchdog::instance();
+    nb::enum_<StopReason>(m, "StopReason")
+        .value("NONE", StopReason::None)
+        .value("TIME", StopReason::Time)
+        .value("MEMORY", StopReason::Memory)
+        .value("INTERRUPT", StopReason::Interrupt)
+        .value("TERMINATE", StopReason::Terminate);
+    nb::class_<Watchdog>(m, "Watchdog")
+        .def_static(
+            "watch",
+            [](std::optional<double> seconds, std::optional<size_t> memory) {
+                watchdog.watch(seconds, memory);
+            },
+            "seconds"_a.none(), "memory"_a.none())
+        .def_static("rest", [] { watchdog.rest(); })
+        .def_static("signal_pipe", [] { return watchdog.signal_pipe(); })
+        .def_static("set_ending", &set_ending, "reason"_a, "output"_a, "message"_a, "exit_code"_a)
+        .def_static(
+            "set_patience", [](double seconds) { watchdog.set_patience(seconds); }, "seconds"_a)
+        .def_static(
+            "set_stops_work", [](bool value) { watchdog.set_stops_work(value); }, "value"_a)
+        .def_static("reason", [] { return watchdog.reason(); });
+    m.def("resident_memory", &resident_memory);
+}
 
 void bind_graphs(nb::module_& m) {
     m.def("reverse", &reversed_arrays, "offsets"_a, "targets"_a, "size"_a);

@@ -53,7 +53,12 @@ class SharedWalk : public Guarded {
         if (usable().steps() == 0) throw nb::index_error("there is no step to undo");
         guarded([&] { walk().undo(); });
     }
-    std::optional<GroundAction> sample(uint64_t key) const { return ground(usable().sample(key)); }
+    std::optional<GroundAction> sample(uint64_t key) {
+        return guarded([&] { return ground(walk().sample(key)); });
+    }
+    std::vector<GroundAction> actions() {
+        return guarded([&] { return walk().actions(); });
+    }
     // The derived actions with their scores.
     std::vector<std::pair<GroundAction, float>> scores() {
         check_network();
@@ -162,7 +167,6 @@ class SharedWalk : public Guarded {
         usable();
         auto twin = std::make_shared<SharedWalk>(task_, program_, network_);
         *twin->scored_walk_ = *scored_walk_;
-        twin->install_watch();
         return twin;
     }
 
@@ -173,13 +177,10 @@ class SharedWalk : public Guarded {
 
   private:
     void rebuild() {
+        const Interruptible work([this] { watch(); });
         scored_walk_ = std::make_unique<ScoredWalk>(task_->task, task_->atoms, program_->frozen(),
                                                     network_ ? &network_->network : nullptr);
-        install_watch();
         repair();
-    }
-    void install_watch() {
-        walk().materialization().poll() = [this] { watch(); };
     }
     GroundAction checked_action(uint32_t action, std::vector<uint32_t> arguments) const {
         usable();
@@ -221,6 +222,7 @@ void bind_walks(nb::module_& m) {
              "program"_a, "dimensions"_a, "rules"_a, "message_activation"_a, "atom_activations"_a,
              "aggregation"_a);
     nb::exception<MissingValue>(m, "MissingValue", PyExc_LookupError);
+    nb::exception<CostOverflow>(m, "CostOverflow", PyExc_OverflowError);
     nb::class_<SharedWalk>(m, "Walk")
         .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>,
                       std::shared_ptr<SharedNetwork>>(),
@@ -228,7 +230,7 @@ void bind_walks(nb::module_& m) {
         .def("start", &SharedWalk::start, "state"_a)
         .def("apply", &SharedWalk::apply, "action"_a, "arguments"_a)
         .def("undo", &SharedWalk::undo)
-        .def("actions", [](const SharedWalk& w) { return w.usable().actions(); })
+        .def("actions", &SharedWalk::actions)
         .def("sample", &SharedWalk::sample, "key"_a)
         .def("scores", &SharedWalk::scores)
         .def("best", &SharedWalk::best, "temperature"_a.none(), "key"_a)

@@ -76,6 +76,7 @@ JoinPlan JoinPlanner::plan(const Query& query, std::optional<uint32_t> trigger) 
     }
     add_filters();
     for (;;) {
+        interruption_point();
         std::optional<uint32_t> best;
         double best_rows = 0;
         for (uint32_t i = 0; i < query.body.size(); ++i) {
@@ -181,7 +182,7 @@ void JoinExecutor::search(size_t number) {
     const Relation& relation = (*relations_)[step.relation];
     const Index& index = relation.index(step.index);
     for (Row row = relation.first(step.index, key); row != no_row; row = index.next(row)) {
-        if ((++visited_ & 0x3fff) == 0 && poll) poll();
+        visited_.step();
         if (!is_visible(relation, row, step.literal)) continue;
         const ObjectId* values = relation.values(row);
         for (const auto& [column, variable] : step.bind) binding_[variable] = values[column];

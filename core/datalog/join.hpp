@@ -11,12 +11,12 @@
 // that atom occurs.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
 #include "datalog/program.hpp"
 #include "datalog/relation.hpp"
+#include "util/interruption.hpp"
 
 namespace planlog {
 
@@ -70,9 +70,6 @@ class JoinExecutor {
     size_t run_triggered(const std::vector<Relation>& relations, const Query& query,
                          const JoinPlan& plan, Row row, std::vector<uint32_t>& matches);
 
-    // Called every few thousand rows; throws to stop the evaluation.
-    std::function<void()> poll;
-
   private:
     void search(size_t number);
     bool passes(const JoinStep& step, const ObjectId* key);
@@ -90,7 +87,7 @@ class JoinExecutor {
     std::vector<ObjectId> binding_;
     std::vector<Row> rows_;
     size_t match_count_ = 0;
-    uint32_t visited_ = 0;
+    StepCounter visited_;  // rows
 };
 
 }  // namespace planlog

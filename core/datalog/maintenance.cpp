@@ -21,6 +21,7 @@ void Materialization::finish() {
 // --- Changes -----------------------------------------------------------------
 
 void Materialization::remove_derivation(uint32_t r, DerivationStore::Slot slot) {
+    steps_.step();
     const CompiledRule& rule = rules_[r];
     const AtomRef head{rule.head, derivations_.remove(r, slot)};
     if (!derivations_.is_active(r)) return;
@@ -102,6 +103,7 @@ void Materialization::update_component(uint32_t c) {
 void Materialization::retract_unfounded(uint32_t c) {
     auto& dirty = work_[c].dirty;
     for (size_t i = 0; i < dirty.size(); ++i) {  // grows while atoms are retracted
+        steps_.step();
         const AtomRef atom = dirty[i];
         if (!is_true(atom) || is_well_founded(atom)) continue;
         relations_[index(atom.relation)].set(atom.row, false);
@@ -123,6 +125,7 @@ bool Materialization::is_well_founded(AtomRef atom) const {
 // stayed true.
 void Materialization::restore_supported(uint32_t c) {
     for (const AtomRef atom : work_[c].touched) {
+        steps_.step();
         Support& support = derivations_.support(atom);
         if (is_true(atom) || support.count == 0) continue;
         support.rank = UINT32_MAX;
@@ -139,6 +142,7 @@ void Materialization::restore_supported(uint32_t c) {
 void Materialization::commit(uint32_t c) {
     Work& work = work_[c];
     for (const AtomRef atom : work.touched) {
+        steps_.step();
         Support& support = derivations_.support(atom);
         support.is_touched = false;
         const bool value = support.count > 0;
@@ -201,6 +205,7 @@ void Materialization::close(uint32_t r) {
 void Materialization::set_active(uint32_t r, bool value) {
     const RelationId head = rules_[r].head;
     derivations_.set_active(r, value, [&](Row row) {
+        steps_.step();
         if (is_tracking_) rederived_.push_back({head, row});
         touch({head, row});
     });

@@ -20,6 +20,7 @@ Materialization::Materialization(const Task& task, AtomTable& atoms, Program pro
         relations_.emplace_back(info.arity, static_cast<uint32_t>(task.objects.size()));
     set_given_atoms(true);
     for (size_t i = 0; i < task.initial.size(); ++i) {
+        steps_.step();
         const PredicateId predicate = task.initial.symbols[i];
         if (!task.domain->predicates[index(predicate)].fluent)
             change(predicate, row(predicate, task.initial.row(i)), true);
@@ -50,9 +51,11 @@ void Materialization::change(PredicateId predicate, Row row, bool value) {
 
 void Materialization::set_given_atoms(bool in_static_relations) {
     const auto& given = compiled_->given;
-    for (size_t i = 0; i < given.size(); ++i)
+    for (size_t i = 0; i < given.size(); ++i) {
+        steps_.step();
         if (const RelationId id = given.symbols[i]; is_static(id) == in_static_relations)
             set_input(id, intern(id, given.row(i)), true);
+    }
 }
 
 bool Materialization::holds(const Literal& literal) const {
@@ -117,7 +120,10 @@ void Materialization::evaluate_rule(uint32_t r) {
 
 void Materialization::add_derivations(uint32_t rule, size_t count) {
     const size_t width = rules_[rule].match_width();
-    for (size_t i = 0; i < count; ++i) add_derivation(rule, matches_.data() + i * width);
+    for (size_t i = 0; i < count; ++i) {
+        steps_.step();
+        add_derivation(rule, matches_.data() + i * width);
+    }
 }
 
 // A match has the rows of the body, followed by the values of the variables.
@@ -161,7 +167,10 @@ uint32_t Materialization::rank_of(uint32_t r, const Row* body) const {
 
 // Semi-naive evaluation: the queue grows while its atoms trigger joins.
 void Materialization::process_queue(uint32_t c) {
-    for (size_t i = 0; i < queue_.size(); ++i) trigger(queue_[i], c);
+    for (size_t i = 0; i < queue_.size(); ++i) {
+        steps_.step();
+        trigger(queue_[i], c);
+    }
     queue_.clear();
 }
 

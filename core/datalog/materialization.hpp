@@ -32,7 +32,6 @@
 // new ones, and finally propagates the net changes of its atoms to later components.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -91,8 +90,6 @@ class Materialization {
         atoms.swap(rederived_);
     }
     uint64_t evaluations() const { return evaluations_; }
-
-    std::function<void()>& poll() { return executor_.poll; }
 
   private:
     struct RuleGate {
@@ -162,6 +159,7 @@ class Materialization {
     std::vector<uint64_t> has_work_;  // bit c: component c
     JoinExecutor executor_;
     std::vector<uint32_t> matches_;
+    StepCounter steps_;           // derivations and atoms that were added, removed or looked at
     std::vector<AtomRef> queue_;  // changed atoms whose joins are still to be run
     std::vector<AtomRef> rederived_;
     uint64_t stamp_ = 0;

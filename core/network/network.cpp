@@ -154,6 +154,7 @@ void NetworkInference::update(Materialization& materialization) {
             nodes.of_row.clear();
             nodes.is_dirty.clear();
         }
+        for (auto& atoms : dirty_) atoms.clear();  // an interrupted update leaves some
         atom_count_ = 0;
         return;
     }
@@ -282,6 +283,7 @@ void NetworkInference::find_node(RelationId relation, Row row, Derivations each)
     ++computed_;
     Fingerprint fingerprint{};
     each([&](uint32_t rule, const Row* body) {
+        messages_seen_.step();
         Fingerprint message{rule + 1, ~uint64_t{rule}};
         for (const Child& child : rules_[network_->structure.rule_of[rule]].children) {
             const uint32_t used = node(child.relation, body[child.literal]);

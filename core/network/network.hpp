@@ -128,6 +128,7 @@ class NetworkInference {
     uint64_t evaluations_ = 0;                 // of the materialization, at the last update
     size_t fingerprint_count_ = 0, atom_count_ = 0;
     size_t computed_ = 0;
+    StepCounter messages_seen_;
     // The value in progress: the current rule, its aggregated messages, the sum over rules.
     uint32_t rule_ = 0;
     size_t message_count_ = 0;

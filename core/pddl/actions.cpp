@@ -34,12 +34,7 @@ void ActionReader::read(Expr section) {
         }
         part = members[i + 1];
     }
-    if (!parts[0]) {
-        context_.error(members[1], "action " + describe(members[1]) + " has no ':parameters'",
-                       "write ':parameters ()' if it takes none");
-        return;
-    }
-    action_.parameters = context_.read_parameters(parts[0]->first(), parts[0]->end());
+    if (parts[0]) action_.parameters = context_.read_parameters(parts[0]->first(), parts[0]->end());
     scope_.open(action_.parameters);
     if (parts[1]) {
         const Condition condition = read_condition(context_, scope_, *parts[1]);
@@ -111,22 +106,13 @@ void ActionReader::read_when(Expr expr, Surroundings& around) {
 void ActionReader::read_cost(Expr expr, const Surroundings& around) {
     if (!context_.has_form(expr, 3, "(increase (total-cost) AMOUNT)")) return;
     const Expr increased = expr.members()[1], amount = increased.next();
-    if (increased.head() != "total-cost") {
-        context_.unsupported(expr, "numeric effects other than on '(total-cost)' are");
-        return;
-    }
     context_.has_form(increased, 1, "(total-cost)");
     CostEffect cost{around.quantified, around.condition, !amount.is_list(), 0, 0, {}};
     if (cost.is_constant) {
-        cost.constant = parse_number(amount.text()).value_or(-1);
-        if (cost.constant < 0)
-            context_.error(amount,
-                           "expected a number that is not negative or '(FUNCTION ...)', "
-                           "found " +
-                               describe(amount));
-    } else if (amount.head() == "+" || amount.head() == "-" || amount.head() == "*" ||
-               amount.head() == "/" || amount.head() == "total-cost") {
-        context_.unsupported(amount, "costs other than a number or a function are");
+        cost.constant = static_cast<uint32_t>(domain_.costs.constants.size());
+        const std::string expected = "a number that is not negative or '(FUNCTION ...)'";
+        if (const auto constant = context_.read_cost(amount, domain_.costs, expected))
+            domain_.costs.constants.push_back(*constant);
     } else if (const auto function = context_.find_function(amount)) {
         cost.function = *function;
         const auto& parameters = domain_.functions[*function].parameters;

@@ -32,13 +32,6 @@ Condition combine(Kind kind, std::vector<Condition> parts) {
 
 Condition read_equality(Context& context, Scope& scope, Expr expr, bool negated) {
     const std::vector<Expr> members = expr.members();
-    for (const Expr member : members) {
-        if (!member.is_list() &&
-            (context.object_ids.contains(member.text()) || !parse_number(member.text())))
-            continue;
-        context.unsupported(expr, "numbers and functions in '=' (numeric conditions) are");
-        return truth(true);
-    }
     if (!context.has_form(expr, 3, "(= TERM TERM)")) return truth(true);
     const auto left = context.read_term(members[1], scope);
     const auto right = context.read_term(members[2], scope);
@@ -189,8 +182,8 @@ Literal ConditionCompiler::auxiliary(const Condition& condition) {
     const auto id = static_cast<uint32_t>(first_id_ + predicates_.size());
     Literal literal{LiteralKind::Atom, negated, PredicateId{id}, {}};
     Predicate predicate;
-    // The colon keeps the name apart from all that a user can declare.
-    predicate.name = owner_ + ":" + kind + std::to_string(id);
+    // No name that a user declares contains '|'.
+    predicate.name = owner_ + "|" + kind + std::to_string(id);
     predicate.kind = PredicateKind::Auxiliary;
     predicate.trusted.assign(variables.size(), true);
     for (const uint32_t variable : variables) {
@@ -200,7 +193,6 @@ Literal ConditionCompiler::auxiliary(const Condition& condition) {
     predicates_.push_back(std::move(predicate));
 
     const size_t arity = variables.size();
-    if (arity > max_variables) charge(SIZE_MAX / 2);  // refused with what is too large
     // The false condition holds only if it holds, so that it has an axiom as others do.
     if (is_truth(condition, false)) axioms_.push_back({literal.predicate, {}, {}, {literal}});
     if (negated)

@@ -5,10 +5,15 @@
 namespace planlog {
 
 std::pair<uint32_t, uint32_t> locate(std::string_view text, size_t position) {
-    const std::string_view before = text.substr(0, position);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0
-    return {static_cast<uint32_t>(line), static_cast<uint32_t>(before.size() - line_begin + 1)};
+    // Lines end with \n, \r\n or, in very old files, \r.
+    uint32_t line = 1;
+    size_t line_begin = 0;
+    for (size_t i = 0; i < std::min(position, text.size()); ++i) {
+        if (text[i] != '\n' && (text[i] != '\r' || text.substr(i + 1).starts_with('\n'))) continue;
+        ++line;
+        line_begin = i + 1;
+    }
+    return {line, static_cast<uint32_t>(position - line_begin + 1)};
 }
 
 void Reporter::add(Severity severity, size_t begin, size_t end, std::string message,
@@ -18,7 +23,7 @@ void Reporter::add(Severity severity, size_t begin, size_t end, std::string mess
     ++count;
     const auto [line, column] = locate(text_, begin);
     // Only the first line of a longer range is underlined.
-    const size_t line_end = std::min(text_.find('\n', begin), text_.size());
+    const size_t line_end = std::min(text_.find_first_of("\r\n", begin), text_.size());
     const size_t length = std::max<size_t>(1, std::min(end, line_end) - begin);
     diagnostics_.push_back({severity, line, column, static_cast<uint32_t>(length),
                             std::move(message), std::move(hint)});
@@ -55,7 +60,9 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates) {
     constexpr size_t longest_compared = 64;
-    if (name.size() < 3) return "";  // too short: every name would be near
+    constexpr size_t most_compared = 5'000;  // a million objects would take seconds
+    if (name.size() < 3) return "";          // too short: every name would be near
+    if (candidates.size() > most_compared) return "";
     size_t best = name.size() / 3 + 1;
     std::string_view nearest;
     for (std::string_view candidate : candidates) {

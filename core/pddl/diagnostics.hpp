@@ -38,7 +38,8 @@ std::pair<uint32_t, uint32_t> locate(std::string_view text, size_t position);
 // Names in lower case to their ids; the views must outlive the map.
 using Names = std::unordered_map<std::string_view, uint32_t>;
 
-// "did you mean 'x'?" for the nearest candidate in edit distance; empty if none is near.
+// "did you mean 'x'?" for the nearest candidate in edit distance; empty if none is near, or if
+// there are too many to compare.
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates);
 std::string did_you_mean(std::string_view name, const Names& candidates);
 

@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "pddl/cost.hpp"
+
 namespace planlog {
 
 enum class TypeId : uint32_t {};
@@ -23,10 +25,11 @@ constexpr uint32_t index(IdType id) {
     return static_cast<uint32_t>(id);
 }
 
-// types[0] is `object`, its own parent; a parent always precedes its children.
+// types[0] is `object`; super-types always precede a type.
 struct Type {
     std::string name;
-    TypeId parent;
+    std::vector<TypeId> parents;  // as declared; `object` only if there is no other
+    std::vector<TypeId> above;    // the type itself and all its super-types, ascending
 };
 
 // A typed variable. More than one type means `either`; there is always at least one.
@@ -93,7 +96,7 @@ struct CostEffect {
     std::vector<Parameter> quantified;
     std::vector<Literal> condition;
     bool is_constant = true;
-    double constant = 0;
+    uint32_t constant = 0;  // into CostTable::constants
     uint32_t function = 0;  // into Domain::functions
     std::vector<Term> terms;
 };
@@ -119,15 +122,18 @@ struct Object {
 struct Domain {
     std::string name;
     std::vector<Type> types;
-    std::vector<Object> constants;  // the first objects of every task
+    bool has_multiple_inheritance = false;  // some type has several parents
+    std::vector<Object> constants;          // the first objects of every task
     std::vector<Predicate> predicates;
     std::vector<Function> functions;  // total-cost is not among them
     std::vector<Action> actions;
     std::vector<Axiom> axioms;
+    CostTable costs;  // those in effects
 
     bool is_subtype(TypeId type, TypeId super) const {
-        while (type != super && index(type) != 0) type = types[index(type)].parent;
-        return type == super;
+        if (type == super) return true;
+        const std::vector<TypeId>& above = types[index(type)].above;
+        return std::find(above.begin(), above.end(), super) != above.end();
     }
     bool is_subtype_of_any(TypeId type, const std::vector<TypeId>& supers) const {
         return std::any_of(supers.begin(), supers.end(),
@@ -169,8 +175,7 @@ struct Task {
     std::vector<std::string> goal_sources;  // per literal: the text that it comes from
     std::vector<Predicate> goal_predicates;
     std::vector<Axiom> goal_axioms;
-    // Values of domain.functions[f] for argument rows, as given in :init.
-    std::vector<std::unordered_map<std::string, double>> function_values;
+    CostTable costs;              // those in effects and in :init
     bool minimises_cost = false;  // (:metric minimize (total-cost)); else every action costs 1
 };
 
@@ -181,7 +186,7 @@ inline std::vector<ObjectId> object_row(const std::vector<Term>& terms) {
     return row;
 }
 
-// Key into Task::function_values: the bytes of the argument row.
+// Key into CostTable::function_values: the bytes of the argument row.
 inline std::string function_key(const std::vector<ObjectId>& arguments) {
     return {reinterpret_cast<const char*>(arguments.data()), arguments.size() * sizeof(ObjectId)};
 }

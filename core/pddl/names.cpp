@@ -1,8 +1,6 @@
 #include "pddl/names.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 namespace planlog {
 
@@ -31,17 +29,9 @@ bool is_variable(std::string_view token) {
 }  // namespace
 
 bool is_name(std::string_view token) {
-    return !token.empty() && token[0] != '-' && std::all_of(token.begin(), token.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-    });
-}
-
-std::optional<double> parse_number(std::string_view token) {
-    double value = 0;
-    const char* end = token.data() + token.size();
-    const auto [rest, problem] = std::from_chars(token.data(), end, value);
-    if (token.empty() || rest != end || problem != std::errc{} || !std::isfinite(value)) return {};
-    return value;
+    // Names of Planlog itself, such as those of auxiliary predicates, contain '|'.
+    return !token.empty() && token[0] != '(' && token[0] != '-' && token[0] != ':' &&
+           token[0] != '?' && token.find('|') == token.npos;
 }
 
 bool is_built_in(std::string_view word) {
@@ -81,34 +71,16 @@ void Context::add(Severity severity, Expr at, std::string message, std::string h
     report.add(severity, at.begin_byte(), at.end_byte(), std::move(message), std::move(hint));
 }
 
+void Context::warning(Expr at, std::string message, std::string hint) {
+    add(Severity::Warning, at, std::move(message), std::move(hint));
+}
+
 void Context::error(Expr at, std::string message, std::string hint) {
     add(Severity::Error, at, std::move(message), std::move(hint));
 }
 
 void Context::unsupported(Expr at, const std::string& features, std::string hint) {
     add(Severity::Unsupported, at, features + " not supported", std::move(hint));
-}
-
-bool Context::refuse(Expr list) {
-    static const std::vector<std::pair<std::string, Words>> features = {
-        {"durative actions are", words_of(":durative-action over")},
-        {"processes and events are", words_of(":process :event")},
-        {"constraints are", words_of(":constraints")},
-        {"axioms of PDDL 1 (now ':derived') are", words_of(":axiom")},
-        {"hierarchical tasks are", words_of(":task :method :htn")},
-        {"preferences are", words_of("preference")},
-        {"numeric conditions are", words_of("< > <= >=")},
-        {"numeric effects are", words_of("assign decrease scale-up scale-down")},
-        {"nondeterministic effects are", words_of("oneof probabilistic")},
-        {"trajectory constraints are",
-         words_of("always sometime within at-most-once sometime-after sometime-before")}};
-    if (predicates.contains(list.head())) return false;
-    for (const auto& [feature, words] : features) {
-        if (!contains(words, list.head())) continue;
-        unsupported(list, feature);
-        return true;
-    }
-    return false;
 }
 
 void Context::unknown(Expr at, const std::string& kind, const Names& known) {
@@ -155,7 +127,7 @@ std::optional<Context::Sections> Context::read_sections(
                 error(section.first(), "second section " + describe(section.first()));
             else
                 same.push_back(section);
-        } else if (!refuse(section)) {
+        } else {
             complete = false;
             const Expr at = section.head().empty() ? section : section.first();
             error(at, "expected a section, found " + describe(at),
@@ -167,21 +139,13 @@ std::optional<Context::Sections> Context::read_sections(
 
 void Context::check_requirements(Expr section) {
     static const Words supported = words_of(
-        ":strips :typing :equality :negative-preconditions :disjunctive-preconditions "
+        ":strips :typing :equality :negation :negative-preconditions :disjunctive-preconditions "
         ":existential-preconditions :universal-preconditions :quantified-preconditions "
         ":conditional-effects :adl :derived-predicates :action-costs");
-    static const Words refused = words_of(
-        ":object-fluents :durative-actions :duration-inequalities :continuous-effects "
-        ":timed-initial-literals :timed-effects :time :preferences :constraints :processes :events "
-        ":probabilistic-effects :non-deterministic :rewards :mdp :multi-agent :hierarchy "
-        ":domain-axioms :open-world :ucpop");
     for (Expr item = section.first().next(); item != section.end(); item = item.next()) {
         if (contains(supported, item.text())) continue;
         if (item.is(":fluents") || item.is(":numeric-fluents"))
-            add(Severity::Warning, item,
-                "of " + describe(item) + " only action costs are supported");
-        else if (contains(refused, item.text()))
-            unsupported(item, "requirement " + describe(item) + " is");
+            warning(item, "of " + describe(item) + " only action costs are supported");
         else
             error(item, "unknown requirement " + describe(item),
                   did_you_mean(item.text(), supported));
@@ -195,7 +159,7 @@ std::vector<TypedGroup> Context::typed_groups(Expr first, Expr end, bool variabl
     for (Expr item = first; item != end && !report.full(); item = item.next()) {
         const std::string_view text = item.text();
         if (item.is("-")) {
-            if (group.names.empty()) error(item, expected + " before '-'");
+            if (group.names.empty()) warning(item, expected + " before '-'");
             if (item.next() == end) {
                 error(item, "expected a type after '-'");
                 break;
@@ -213,7 +177,7 @@ std::vector<TypedGroup> Context::typed_groups(Expr first, Expr end, bool variabl
             else if (variables && is_name(text))
                 hint = "variables begin with '?'";
             else if (!item.is_list())
-                hint = "names consist of letters, digits, '-' and '_'";
+                hint = "names do not begin with '-', ':' or '?', and have no '|'";
             error(item, expected + ", found " + describe(item), hint);
             if (!variables) complete = false;
             // Read as the variable it was meant to be.
@@ -254,11 +218,6 @@ std::vector<TypeId> Context::read_types(const TypedGroup& group) {
 }
 
 TypeId Context::read_object_type(const TypedGroup& group) {
-    if (group.type && group.type->head() == "either") {
-        unsupported(*group.type, "objects of several types ('either') are",
-                    "declare a common super-type in (:types ...)");
-        return unknown_type;
-    }
     const std::vector<TypeId> found = read_types(group);
     return found.empty() ? unknown_type : found[0];
 }
@@ -272,8 +231,6 @@ std::vector<Parameter> Context::read_parameters(Expr first, Expr end, bool allow
             if (!allow_repeated) declare(seen, name, "variable", 0);
             const std::string_view text = name.text();
             parameters.push_back({std::string(text.substr(text[0] == '?')), group_types});
-            if (parameters.size() == max_variables + 1)
-                unsupported(name, "more than " + std::to_string(max_variables) + " variables are");
         }
     }
     return parameters;
@@ -282,10 +239,7 @@ std::vector<Parameter> Context::read_parameters(Expr first, Expr end, bool allow
 std::optional<Term> Context::read_term(Expr token, Scope& scope) {
     const std::string_view text = token.text();
     if (token.is_list()) {
-        if (functions.contains(token.head()))
-            unsupported(token, "functions as arguments are");
-        else
-            error(token, "expected a variable or an object, found " + describe(token));
+        error(token, "expected a variable or an object, found " + describe(token));
         return {};
     }
     if (text.starts_with('?')) {
@@ -340,13 +294,37 @@ std::optional<Literal> Context::read_atom(Expr atom, Scope& scope) {
     }
     const auto found = predicates.find(atom.head());
     if (found == predicates.end()) {
-        if (!refuse(atom)) unknown(atom.first(), "predicate", predicates);
+        unknown(atom.first(), "predicate", predicates);
         return {};
     }
     auto terms = read_terms(atom, atom.arguments(), "predicate",
                             domain.predicates[found->second].parameters, scope);
     if (!terms) return {};
     return Literal{LiteralKind::Atom, false, PredicateId{found->second}, std::move(*terms)};
+}
+
+std::optional<Cost> Context::read_cost(Expr number, CostTable& costs, const std::string& expected) {
+    const auto parsed = parse_number(number.text());
+    if (!parsed || parsed->value.digits < 0) {
+        error(number, "expected " + expected + ", found " + describe(number));
+        return std::nullopt;
+    }
+    const auto limit = [](uint32_t decimals) { return Decimal{INT64_MAX, decimals}.text(); };
+    const auto& [size, value] = *parsed;
+    if (size == NumberSize::TooLarge) {
+        error(number, describe(number) + " is too large: costs are at most " + limit(0));
+    } else if (size == NumberSize::TooPrecise) {
+        error(number, describe(number) + " is too precise: costs have at most " +
+                          std::to_string(Decimal::max_decimals) + " decimals");
+    } else if (const auto cost = costs.in_unit(value)) {
+        return cost;
+    } else {
+        const uint32_t decimals = std::max(costs.decimals, value.decimals);
+        error(number, "a task whose costs have " + std::to_string(decimals) +
+                          (decimals == 1 ? " decimal" : " decimals") +
+                          " can have costs of at most " + limit(decimals));
+    }
+    return std::nullopt;
 }
 
 std::optional<uint32_t> Context::find_function(Expr term) {
@@ -368,11 +346,19 @@ Fit Context::fit(Term term, const std::vector<TypeId>& expected, const Scope& sc
         bool inside = false;
         for (const TypeId other : expected) {
             inside = inside || domain.is_subtype(type, other);
-            sometimes = sometimes || inside || domain.is_subtype(other, type);
+            sometimes = sometimes || inside || have_common_subtype(type, other);
         }
         always = always && inside;
     }
     return always ? Fit::Always : sometimes ? Fit::Sometimes : Fit::Never;
+}
+
+bool Context::have_common_subtype(TypeId one, TypeId other) const {
+    if (domain.is_subtype(one, other) || domain.is_subtype(other, one)) return true;
+    return domain.has_multiple_inheritance &&
+           std::ranges::any_of(domain.types, [&](const Type& type) {
+               return std::ranges::count(type.above, one) && std::ranges::count(type.above, other);
+           });
 }
 
 bool Context::object_fits(ObjectId object, const std::vector<TypeId>& expected) const {

@@ -14,7 +14,7 @@ namespace planlog {
 // reported once. A parameter with a wrong type has no types.
 constexpr TypeId unknown_type{UINT32_MAX};
 
-// The evaluator supports relations with as many columns.
+// The evaluator supports relations with as many columns. So many variables may be visible at once.
 constexpr size_t max_variables = 32;
 
 // All variables of one action, axiom or goal, numbered in the order of declaration. A name refers
@@ -55,9 +55,8 @@ struct Context {
 
     void add(Severity severity, Expr at, std::string message, std::string hint = "");
     void error(Expr at, std::string message, std::string hint = "");
+    void warning(Expr at, std::string message, std::string hint = "");
     void unsupported(Expr at, const std::string& features, std::string hint = "");
-    // Reports a list whose first word names an unsupported feature of PDDL, and then returns true.
-    bool refuse(Expr list);
     // Reports an unknown name, once for each name.
     void unknown(Expr at, const std::string& kind, const Names& known);
     // Declares a name. If it was declared before, reports that and returns false.
@@ -75,7 +74,7 @@ struct Context {
     std::vector<TypedGroup> typed_groups(Expr first, Expr end, bool variables = false);
     // The types named by `t` or `(either t u)`; empty after an error.
     std::vector<TypeId> read_types(const TypedGroup& group);
-    // The single type of objects; `(either ...)` is refused.
+    // The single type of objects.
     TypeId read_object_type(const TypedGroup& group);
     std::vector<Parameter> read_parameters(Expr first, Expr end, bool allow_repeated = false);
 
@@ -86,10 +85,14 @@ struct Context {
                                                 const std::vector<Parameter>& declared,
                                                 Scope& scope);
     std::optional<Literal> read_atom(Expr atom, Scope& scope);
+    // Reads a cost, a number that is not negative, into the unit of the table. `expected` says
+    // what may stand there.
+    std::optional<Cost> read_cost(Expr number, CostTable& costs, const std::string& expected);
     // The id of the function in `(FUNCTION TERM...)`.
     std::optional<uint32_t> find_function(Expr term);
 
     Fit fit(Term term, const std::vector<TypeId>& expected, const Scope& scope) const;
+    bool have_common_subtype(TypeId one, TypeId other) const;
     bool object_fits(ObjectId object, const std::vector<TypeId>& expected) const;
     std::string type_names(const std::vector<TypeId>& types) const;
 };
@@ -97,7 +100,6 @@ struct Context {
 bool is_name(std::string_view token);
 // Returns whether the word is a keyword of conditions or effects and so cannot be a predicate.
 bool is_built_in(std::string_view word);
-std::optional<double> parse_number(std::string_view token);
 // A token or the first line of a list, in quotes and shortened, for messages.
 std::string describe(Expr expr);
 

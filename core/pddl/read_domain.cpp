@@ -4,6 +4,7 @@
 
 #include "pddl/actions.hpp"
 #include "pddl/conditions.hpp"
+#include "pddl/features.hpp"
 #include "pddl/names.hpp"
 #include "pddl/pddl.hpp"
 #include "util/graph.hpp"
@@ -12,10 +13,11 @@ namespace planlog {
 
 namespace {
 
-// A literal in the body of an axiom: the predicate that is defined needs another one.
+// A literal in the condition of a derived predicate, which needs another one.
 struct Need {
     uint32_t from, to;
     bool negated;
+    bool through_negation;  // also if there are two negations, as for `forall`
 };
 using Needs = std::vector<std::vector<Need>>;  // by the predicate that needs
 
@@ -48,24 +50,29 @@ class DomainReader {
 
   private:
     void read_types(Expr section);
-    void add_with_parents(Expr name);
+    void add_with_parents(Expr name, std::vector<Expr>& below);
     void read_constants(Expr section);
     void read_predicates(Expr section);
+    template <class Declaration>
+    bool is_new(Expr item, const std::string& kind, Names& names,
+                const std::vector<Declaration>& declared, const std::vector<Parameter>& parameters);
     void read_functions(Expr section);
     void mark_derived(Expr section);
     void read_derived(Expr section);
     void check_stratified();  // no recursion of derived predicates goes through a negation
-    void report_cycle(std::vector<Need> cycle);
+    Needs needs_of_derived() const;
+    std::string path_of(const std::vector<Need>& cycle) const;
 
     Domain domain_;
     Context context_;
     ConditionCompiler compiler_;
-    std::unordered_map<std::string_view, std::optional<Expr>> parents_;  // of types; none: object
+    std::unordered_map<std::string_view, std::vector<Expr>> parents_;  // of types, as declared
     std::unordered_map<uint32_t, Expr> derived_at_;  // where a derived predicate is defined
 };
 
 std::optional<Domain> DomainReader::read(Expr root) {
-    domain_.types.push_back({"object", TypeId{0}});
+    if (report_unsupported(root, context_)) return {};
+    domain_.types.push_back({"object", {}, {TypeId{0}}});
     context_.types.emplace("object", 0);
     auto sections = context_.read_sections(root, "domain", domain_.name,
                                            {":requirements", ":types", ":constants", ":predicates",
@@ -92,67 +99,73 @@ std::optional<Domain> DomainReader::read(Expr root) {
 void DomainReader::read_types(Expr section) {
     std::vector<Expr> declared;
     for (const TypedGroup& group : context_.typed_groups(section.first().next(), section.end())) {
-        std::optional<Expr> parent = group.type;
+        const std::optional<Expr> parent = group.type;
         if (parent && (parent->is_list() || !is_name(parent->text()))) {
-            if (parent->head() == "either")
-                context_.unsupported(*parent, "'either' as a super-type is");
-            else
-                context_.error(*parent, "expected a type, found " + describe(*parent));
-            parent.reset();
+            context_.error(*parent, "expected a type, found " + describe(*parent));
+            continue;
         }
         for (const Expr name : group.names) {
+            if (name.is("number")) context_.error(name, "'number' is not a type of objects");
             if (name.is("object")) {
                 if (parent && !parent->is("object"))
                     context_.error(name, "'object' cannot have a super-type");
-            } else if (parents_.emplace(name.text(), parent).second) {
-                declared.push_back(name);
-            } else {
-                context_.error(name, "type " + describe(name) + " is declared twice");
+                continue;
             }
+            // A type that is declared again has another super-type.
+            const auto [entry, added] = parents_.try_emplace(name.text());
+            if (added) declared.push_back(name);
+            if (parent && !parent->is("object")) entry->second.push_back(*parent);
         }
     }
-    for (const Expr name : declared) add_with_parents(name);
+    std::vector<Expr> below;
+    for (const Expr name : declared) add_with_parents(name, below);
 }
 
-// Adds a type after its super-types, so that parents precede their children.
-void DomainReader::add_with_parents(Expr name) {
-    constexpr size_t max_depth = 64;      // bounds the time of each check
-    std::vector<std::string_view> chain;  // from the type up to the last one not added yet
-    uint32_t parent = 0;
-    for (std::optional<Expr> next = name; next;) {
-        const std::string_view type = next->text();
-        if (const auto added = context_.types.find(type); added != context_.types.end()) {
-            parent = added->second;
-            break;
-        }
-        if (const auto again = std::find(chain.begin(), chain.end(), type); again != chain.end()) {
-            std::string path = quoted(type);
-            for (auto step = again + 1; step != chain.end(); ++step) path += " - " + quoted(*step);
-            context_.error(name, "a type is its own super-type: " + path + " - " + quoted(type));
-            break;
-        }
-        if (chain.size() == max_depth) {
-            context_.error(name, "more than " + std::to_string(max_depth) + " super-types");
-            break;
-        }
-        chain.push_back(type);
-        const auto declaration = parents_.find(type);
-        if (declaration == parents_.end()) {
-            Names declared;
-            for (const auto& [known, super] : parents_) declared.emplace(known, 0);
-            context_.add(Severity::Warning, *next,
-                         "super-type " + describe(*next) + " is not declared",
-                         did_you_mean(type, declared));
-            break;
-        }
-        next = declaration->second;
+// Adds a type after its super-types. `below` are the types that wait for it, lowest first.
+void DomainReader::add_with_parents(Expr name, std::vector<Expr>& below) {
+    constexpr size_t max_super_types = 64;  // bounds the time of each check
+    const std::string_view word = name.text();
+    if (context_.types.contains(word) || context_.report.full()) return;
+    const auto again = std::ranges::find(below, word, &Expr::text);
+    if (again != below.end()) {
+        std::string path;
+        for (auto step = again; step != below.end(); ++step) path += quoted(step->text()) + " - ";
+        context_.error(*again, "a type is its own super-type: " + path + quoted(word));
+        return;
     }
-    for (auto type = chain.rbegin(); type != chain.rend(); ++type) {
-        const auto id = static_cast<uint32_t>(domain_.types.size());
-        context_.types.emplace(*type, id);
-        domain_.types.push_back({std::string(*type), TypeId{parent}});
-        parent = id;
+    const auto error = [&] {
+        context_.error(name, "more than " + std::to_string(max_super_types) + " super-types");
+    };
+    if (below.size() > max_super_types) return error();
+    Type type{std::string(word), {}, {TypeId{0}}};
+    const auto declaration = parents_.find(word);
+    if (declaration == parents_.end()) {
+        Names declared;
+        for (const auto& [known, super] : parents_) declared.emplace(known, 0);
+        context_.warning(name, "super-type " + describe(name) + " is not declared",
+                         did_you_mean(word, declared));
+    } else {
+        below.push_back(name);
+        for (const Expr parent : declaration->second) {
+            add_with_parents(parent, below);
+            const auto found = context_.types.find(parent.text());
+            if (found == context_.types.end()) continue;  // reported
+            const TypeId id{found->second};
+            const std::vector<TypeId>& above = domain_.types[index(id)].above;
+            if (std::ranges::count(type.parents, id) == 0) type.parents.push_back(id);
+            type.above.insert(type.above.end(), above.begin(), above.end());
+        }
+        below.pop_back();
     }
+    const auto id = static_cast<uint32_t>(domain_.types.size());
+    type.above.push_back(TypeId{id});
+    std::ranges::sort(type.above);
+    type.above.erase(std::ranges::unique(type.above).begin(), type.above.end());
+    if (type.above.size() > max_super_types + 1) return error();
+    if (type.parents.empty()) type.parents.push_back(TypeId{0});
+    if (type.parents.size() > 1) domain_.has_multiple_inheritance = true;
+    context_.types.emplace(word, id);
+    domain_.types.push_back(std::move(type));
 }
 
 void DomainReader::read_constants(Expr section) {
@@ -164,22 +177,41 @@ void DomainReader::read_constants(Expr section) {
     }
 }
 
+// Returns whether a predicate or function is declared for the first time. It may be declared again
+// with parameters of the same types.
+template <class Declaration>
+bool DomainReader::is_new(Expr item, const std::string& kind, Names& names,
+                          const std::vector<Declaration>& declared,
+                          const std::vector<Parameter>& parameters) {
+    const auto [entry, added] = names.emplace(item.head(), static_cast<uint32_t>(declared.size()));
+    if (added) return true;
+    const std::string again = kind + " " + describe(item.first()) + " is declared twice";
+    if (std::ranges::equal(declared[entry->second].parameters, parameters, {}, &Parameter::types,
+                           &Parameter::types))
+        context_.warning(item.first(), again);
+    else
+        context_.error(item.first(), again + ", with other parameters");
+    return false;
+}
+
 void DomainReader::read_predicates(Expr section) {
     for (Expr item = section.first().next(); item != section.end(); item = item.next()) {
         const std::string_view name = item.head();
-        if (is_built_in(name)) {
-            context_.error(item.first(), describe(item.first()) + " is built in",
-                           "remove or rename this predicate");
-        } else if (!is_name(name)) {
+        if (!is_name(name)) {
             context_.error(item, "expected '(PREDICATE VARIABLES)', found " + describe(item));
             context_.complete = false;
-        } else if (context_.declare(context_.predicates, item.first(), "predicate",
-                                    domain_.predicates.size())) {
-            Predicate predicate;
-            predicate.name = name;
-            predicate.parameters = context_.read_parameters(item.first().next(), item.end(), true);
-            predicate.trusted.assign(predicate.parameters.size(), true);
-            domain_.predicates.push_back(std::move(predicate));
+            continue;
+        }
+        auto parameters = context_.read_parameters(item.first().next(), item.end(), true);
+        if (name == "=" && parameters.size() == 2) {
+            context_.warning(item, "'=' is built in; this declaration is ignored");
+        } else if (is_built_in(name)) {
+            context_.error(item.first(), describe(item.first()) + " is built in",
+                           "remove or rename this predicate");
+        } else if (is_new(item, "predicate", context_.predicates, domain_.predicates, parameters)) {
+            const std::vector<bool> trusted(parameters.size(), true);
+            domain_.predicates.push_back(
+                {std::string(name), std::move(parameters), PredicateKind::Basic, false, trusted});
         }
     }
 }
@@ -187,18 +219,16 @@ void DomainReader::read_predicates(Expr section) {
 void DomainReader::read_functions(Expr section) {
     for (Expr item = section.first().next(); item != section.end(); item = item.next()) {
         if (item.is("-") && item.next() != section.end()) {
-            item = item.next();
-            if (!item.is("number"))
-                context_.unsupported(item, "functions that are not numbers (object fluents) are");
+            item = item.next();  // `number`
         } else if (!is_name(item.head())) {
             context_.error(item, "expected '(FUNCTION VARIABLES)', found " + describe(item));
             context_.complete = false;
         } else if (item.head() == "total-cost") {
             context_.has_form(item, 1, "(total-cost)");
-        } else if (context_.declare(context_.functions, item.first(), "function",
-                                    domain_.functions.size())) {
+        } else {
             auto parameters = context_.read_parameters(item.first().next(), item.end(), true);
-            domain_.functions.push_back({std::string(item.head()), std::move(parameters)});
+            if (is_new(item, "function", context_.functions, domain_.functions, parameters))
+                domain_.functions.push_back({std::string(item.head()), std::move(parameters)});
         }
     }
 }
@@ -224,11 +254,17 @@ void DomainReader::read_derived(Expr section) {
         return;
     }
     Predicate& predicate = domain_.predicates[found->second];
-    auto parameters = context_.read_parameters(head.first().next(), head.end());
-    // A variable without a type has the declared one.
-    for (size_t i = 0; i < std::min(parameters.size(), predicate.parameters.size()); ++i)
-        if (parameters[i].types == std::vector{TypeId{0}})
-            parameters[i].types = predicate.parameters[i].types;
+    bool is_type = false;
+    for (const Expr item : head.arguments()) {
+        const bool is_object = !is_type && context_.object_ids.contains(item.text());
+        is_type = item.is("-");
+        if (!is_object) continue;
+        context_.error(item, "object " + describe(item) + " in the head of a ':derived'",
+                       "use a variable, and compare it in the condition: (= ?x " +
+                           std::string(item.text()) + ")");
+        return;
+    }
+    const auto parameters = context_.read_parameters(head.first().next(), head.end());
     Scope scope;
     const std::vector<uint32_t> variables = scope.open(parameters);
     std::vector<Expr> names = head.members();
@@ -244,50 +280,66 @@ void DomainReader::read_derived(Expr section) {
     if (!compiler_.charge(0)) context_.error(section, "the condition is too large");
 }
 
-void DomainReader::check_stratified() {
-    Needs needs(domain_.predicates.size());
+// The needs of derived predicates, through the auxiliary predicates of their conditions.
+Needs DomainReader::needs_of_derived() const {
+    Needs direct(domain_.predicates.size()), needs(domain_.predicates.size());
     for (const Axiom& axiom : domain_.axioms)
         for (const Literal& literal : axiom.body)
             if (literal.kind == LiteralKind::Atom)
-                needs[index(axiom.head)].push_back(
-                    {index(axiom.head), index(literal.predicate), literal.negated});
+                direct[index(axiom.head)].push_back({index(axiom.head), index(literal.predicate),
+                                                     literal.negated, literal.negated});
+    const auto kind = [&](uint32_t predicate) { return domain_.predicates[predicate].kind; };
+    for (uint32_t from = 0; from < direct.size(); ++from) {
+        if (kind(from) != PredicateKind::Derived) continue;
+        std::vector<Need> open = direct[from];
+        while (!open.empty()) {
+            const Need need = open.back();
+            open.pop_back();
+            if (kind(need.to) == PredicateKind::Derived) needs[from].push_back(need);
+            if (kind(need.to) != PredicateKind::Auxiliary) continue;
+            for (const Need next : direct[need.to])
+                if (next.to != need.to)  // the axiom of a false condition
+                    open.push_back({from, next.to, need.negated != next.negated,
+                                    need.through_negation || next.negated});
+        }
+    }
+    return needs;
+}
+
+void DomainReader::check_stratified() {
+    const Needs needs = needs_of_derived();
     std::vector<uint32_t> offsets{0}, targets;
     for (const std::vector<Need>& of_one : needs) {
         for (const Need need : of_one) targets.push_back(need.to);
         offsets.push_back(static_cast<uint32_t>(targets.size()));
     }
     const std::vector<uint32_t> component = strong_components({offsets, targets, needs.size()});
-    for (const std::vector<Need>& of_one : needs)
-        for (const Need need : of_one)
-            if (need.negated && component[need.from] == component[need.to])
-                return report_cycle(cycle_through(needs, need));
+    std::optional<Need> through_forall;
+    for (const std::vector<Need>& of_one : needs) {
+        for (const Need need : of_one) {
+            if (component[need.from] != component[need.to]) continue;
+            if (need.negated) {
+                context_.error(derived_at_.at(need.from),
+                               "derived predicate depends on its own negation: " +
+                                   path_of(cycle_through(needs, need)));
+                return;
+            }
+            // `forall` is compiled to two negations: correct PDDL, but not stratified.
+            if (need.through_negation && !through_forall) through_forall = need;
+        }
+    }
+    if (through_forall)
+        context_.unsupported(derived_at_.at(through_forall->from),
+                             "recursion through 'forall' (" +
+                                 path_of(cycle_through(needs, *through_forall)) + ") is");
 }
 
-// Reports the cycle in the user's terms: "'a' -> not 'b' -> 'a'". It skips auxiliary predicates,
-// and a step is negated if the number of negations on the skipped way is odd.
-void DomainReader::report_cycle(std::vector<Need> cycle) {
-    const auto declared = [&](Need need) {
-        return domain_.predicates[need.to].kind == PredicateKind::Derived;
-    };
-    // Auxiliary predicates only need parts of their condition, so a declared one is on the cycle.
-    std::rotate(cycle.begin(), std::find_if(cycle.begin(), cycle.end(), declared) + 1, cycle.end());
+// "'a' -> not 'b' -> 'a'"
+std::string DomainReader::path_of(const std::vector<Need>& cycle) const {
     const auto name = [&](uint32_t id) { return "'" + domain_.predicates[id].name + "'"; };
     std::string path = name(cycle[0].from);
-    // All negations come in pairs, from `forall`: correct PDDL, but not stratified.
-    bool only_forall = true;
-    bool negated = false;
-    for (const Need need : cycle) {
-        negated = negated != need.negated;
-        if (!declared(need)) continue;
-        path += (negated ? " -> not " : " -> ") + name(need.to);
-        only_forall = only_forall && !negated;
-        negated = false;
-    }
-    const Expr at = derived_at_.at(cycle[0].from);
-    if (only_forall)
-        context_.unsupported(at, "recursion through 'forall' (" + path + ") is");
-    else
-        context_.error(at, "derived predicate depends on its own negation: " + path);
+    for (const Need need : cycle) path += (need.negated ? " -> not " : " -> ") + name(need.to);
+    return path;
 }
 
 }  // namespace

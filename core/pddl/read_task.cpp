@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "pddl/conditions.hpp"
+#include "pddl/features.hpp"
 #include "pddl/names.hpp"
 #include "pddl/pddl.hpp"
 #include "util/intern_table.hpp"
@@ -25,7 +26,8 @@ class ProblemReader {
     void read_init(Expr section);
     void read_init_atom(Expr atom, bool positive);
     bool read_init_row(Expr atom, const Predicate& predicate, ObjectId* row);
-    void add_initial(PredicateId predicate, const ObjectId* row, size_t arity);
+    uint32_t initial_number(PredicateId predicate, const ObjectId* row, size_t arity,
+                            bool positive);
     void read_value(Expr assignment);
     void read_goal(Expr section);
     void read_metric(Expr section);
@@ -50,10 +52,12 @@ ProblemReader::ProblemReader(const Domain& domain, Reporter& report)
             context_.predicates.emplace(domain.predicates[i].name, i);
     task_.domain = &domain;
     task_.objects = domain.constants;
-    task_.function_values.resize(domain.functions.size());
+    task_.costs = domain.costs;
+    task_.costs.function_values.resize(domain.functions.size());
 }
 
 std::optional<Task> ProblemReader::read(Expr root) {
+    if (report_unsupported(root, context_)) return {};
     auto sections = context_.read_sections(
         root, "problem", task_.name,
         {":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":length"});
@@ -104,19 +108,21 @@ void ProblemReader::read_objects(Expr section) {
 }
 
 void ProblemReader::read_init(Expr section) {
+    std::vector<Expr> negated;
     for (Expr item = section.first().next(); item != section.end() && !context_.report.full();
          item = item.next()) {
         const std::string_view head = item.head();
         if (head == "=") {
             read_value(item);
         } else if (head == "not") {
-            // Whatever is not given is false already; the atom is only checked.
             if (context_.has_form(item, 2, "(not (PREDICATE ...))"))
-                read_init_atom(item.first().next(), false);
+                negated.push_back(item.first().next());
         } else {
             read_init_atom(item, true);
         }
     }
+    // Whatever is not given is false already; these atoms are only checked.
+    for (const Expr atom : negated) read_init_atom(atom, false);
 }
 
 // Reads the arguments of an atom into `row`. Returns false if something is wrong.
@@ -134,7 +140,10 @@ bool ProblemReader::read_init_row(Expr atom, const Predicate& predicate, ObjectI
     return count == arity;
 }
 
-void ProblemReader::add_initial(PredicateId predicate, const ObjectId* row, size_t arity) {
+// The number of the atom in the initial state, to which it is added if it is new; a negated atom is
+// not added.
+uint32_t ProblemReader::initial_number(PredicateId predicate, const ObjectId* row, size_t arity,
+                                       bool positive) {
     AtomList& initial = task_.initial;
     uint64_t hash = index(predicate) + 1;
     for (size_t i = 0; i < arity; ++i) {
@@ -145,7 +154,10 @@ void ProblemReader::add_initial(PredicateId predicate, const ObjectId* row, size
         return initial.symbols[other] == predicate &&
                std::equal(row, row + arity, initial.row(other));
     };
-    if (seen_.find_or_add(hash, is_same) == initial.size()) initial.add(predicate, row, arity);
+    if (!positive) return seen_.find(hash, is_same);
+    const uint32_t number = seen_.find_or_add(hash, is_same);
+    if (number == initial.size()) initial.add(predicate, row, arity);
+    return number;
 }
 
 void ProblemReader::read_init_atom(Expr atom, bool positive) {
@@ -154,16 +166,16 @@ void ProblemReader::read_init_atom(Expr atom, bool positive) {
         const Predicate& predicate = domain_.predicates[found->second];
         ObjectId row[max_variables];
         if (read_init_row(atom, predicate, row)) {
-            if (positive) add_initial(PredicateId{found->second}, row, predicate.parameters.size());
+            const PredicateId id{found->second};
+            const uint32_t number = initial_number(id, row, predicate.parameters.size(), positive);
+            if (!positive && number != InternTable::none)
+                context_.error(atom, "the initial state has this atom and its negation");
             return;
         }
     }
     // Reads it again, slowly, to report what is wrong.
-    const std::vector<Expr> members = atom.members();
-    if (atom.head() == "at" && members.size() == 3 && members[2].is_list())
-        context_.unsupported(atom, "timed initial literals are");
-    else if (context_.read_atom(atom, no_variables_) &&
-             domain_.predicates[found->second].kind == PredicateKind::Derived)
+    if (context_.read_atom(atom, no_variables_) &&
+        domain_.predicates[found->second].kind == PredicateKind::Derived)
         context_.error(atom, "derived predicate " + describe(atom.first()) +
                                  " cannot be given in (:init ...)");
 }
@@ -172,10 +184,10 @@ void ProblemReader::read_init_atom(Expr atom, bool positive) {
 void ProblemReader::read_value(Expr assignment) {
     if (!context_.has_form(assignment, 3, "(= (FUNCTION ...) NUMBER)")) return;
     const Expr term = assignment.first().next(), number = term.next();
-    const std::optional<double> value = parse_number(number.text());
     if (term.head() == "total-cost") {
-        if (context_.has_form(term, 1, "(total-cost)") && value != 0)
-            context_.unsupported(number, "'(total-cost)' other than 0 at the start is");
+        const auto value = parse_number(number.text());
+        if (context_.has_form(term, 1, "(total-cost)") && !(value && value->is_zero()))
+            context_.error(number, "expected 0, found " + describe(number));
         return;
     }
     const auto function = context_.find_function(term);
@@ -183,10 +195,9 @@ void ProblemReader::read_value(Expr assignment) {
     const auto& parameters = domain_.functions[*function].parameters;
     const auto terms =
         context_.read_terms(term, term.arguments(), "function", parameters, no_variables_);
-    if (!value || *value < 0)
-        context_.error(number, "expected a number that is not negative, found " + describe(number));
+    const auto value = context_.read_cost(number, task_.costs, "a number that is not negative");
     if (context_.report.failed()) return;
-    auto& values = task_.function_values[*function];
+    auto& values = task_.costs.function_values[*function];
     const auto [entry, added] = values.emplace(function_key(object_row(*terms)), *value);
     if (!added && entry->second != *value)
         context_.error(assignment, "second value of the same function term");
@@ -213,9 +224,7 @@ void ProblemReader::read_metric(Expr section) {
     if (!context_.has_form(section, 3, "(:metric minimize (total-cost))")) return;
     const Expr direction = section.first().next(), amount = direction.next();
     task_.minimises_cost = true;
-    if (direction.is("maximize") || (amount.is_list() && amount.head() != "total-cost"))
-        context_.unsupported(section, "metrics other than 'minimize (total-cost)' are");
-    else if (!direction.is("minimize"))
+    if (!direction.is("minimize"))
         context_.error(direction, "expected 'minimize', found " + describe(direction));
     else
         context_.has_form(amount, 1, "(total-cost)");

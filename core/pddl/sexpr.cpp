@@ -58,16 +58,19 @@ bool Document::parse(Reporter& report) {
         const CharKind kind = kind_of(lower_[begin]);
         if (kind == CharKind::Space) continue;
         if (kind == CharKind::Comment) {
-            i = static_cast<uint32_t>(std::min(lower_.find('\n', i), lower_.size()));
+            i = static_cast<uint32_t>(std::min(lower_.find_first_of("\r\n", i), lower_.size()));
             continue;
         }
         if (kind == CharKind::Illegal) {
             char byte[8];
             std::snprintf(byte, sizeof byte, "0x%02x", lower_[begin] & 0xff);
             return fail(begin, i, std::string("illegal character (byte ") + byte + ")",
-                        "names consist of letters, digits, '-' and '_'");
+                        "names consist of ASCII characters");
         }
-        while (kind == CharKind::Token && i < lower_.size() && kind_of(lower_[i]) == kind) ++i;
+        // A question mark begins a variable, even without a space before it.
+        while (kind == CharKind::Token && i < lower_.size() && kind_of(lower_[i]) == kind &&
+               lower_[i] != '?')
+            ++i;
         const std::string_view token(lower_.data() + begin, i - begin);
         if (open.empty() && here > 0)
             return fail(begin, i, quoted(token) + " after the end of '(define ...)'",

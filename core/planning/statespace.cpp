@@ -41,7 +41,7 @@ void Visitor::visit(std::span<const AtomId> state) {
 }
 
 void Visitor::visit(const StateSet& states, uint32_t number) {
-    if (const auto& poll = walk_.materialization().poll(); poll && number % 64 == 0) poll();
+    if (number % 64 == 0) interruption_point();
     if (at_.empty()) return start(states, number);
     const AtomList& atoms = states.atoms();
     for (size_t i = atoms_.size(); i < atoms.size(); ++i)
@@ -135,6 +135,7 @@ bool StateSpace::expand_next() {
         derived_.clear();
         visitor_->walk().append_actions(derived_);
         for (ActionRow action : derived_) {
+            steps_.step();
             if (add_transition(state, action)) continue;
             successors.resize(offsets.back());
             actions.resize(offsets.back());

@@ -5,7 +5,6 @@
 // are computed from the effects of an action alone, as bits, and only new ones are visited.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -27,7 +26,7 @@ class Visitor {
     Visitor(const Task& task, AtomTable& atoms, const Program& program)
         : walk_(task, atoms, program) {}
 
-    void visit(const StateSet& states, uint32_t number);  // polls now and then
+    void visit(const StateSet& states, uint32_t number);
     // Evaluates a state from scratch. Rows follow the order of predicates and arguments, not that
     // of atom ids, which depends on the thread that met an atom first. So circuits, which number
     // nodes and sum floats in the order of rows, are the same with any number of workers.
@@ -57,8 +56,6 @@ class StateSpace {
 
     // Expands at most `count` more states. Returns false when the space is finished.
     bool advance(size_t count);
-    // Called often, may throw. There is none any more when the space is finished.
-    std::function<void()>& poll() { return visitor_->walk().materialization().poll(); }
 
     const Task& task() const { return *task_; }
     const StateSet& states() const { return states_; }
@@ -98,6 +95,7 @@ class StateSpace {
     std::vector<uint32_t> fixed_effects_;
     std::vector<uint32_t> fixed_offsets_{0};
     std::vector<ActionRow> derived_;
+    StepCounter steps_;  // transitions
     std::vector<StateChange> changes_;
 };
 
@@ -106,7 +104,6 @@ class Derivation {
   public:
     Derivation(const StateSpace& space, AtomTable& atoms, const Program& program);
     bool advance(size_t count);  // visits `count` more states; false at the end
-    std::function<void()>& poll() { return visitor_.walk().materialization().poll(); }
 
     std::vector<uint8_t> derived;  // per transition
     RuleCounts rules;

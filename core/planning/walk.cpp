@@ -68,7 +68,7 @@ void Walk::start(std::span<const AtomId> state) {
     plan_conditions();
     journal_.clear();
     changes_.clear();
-    cost_ = 0;
+    cost_ = Cost();
     fingerprint_ = {};
     {
         AtomTable& atoms = materialization_.atoms();
@@ -159,22 +159,24 @@ bool Walk::has_conditional_effects(ActionId action) const {
     return !std::ranges::all_of(effects, &PlannedQuery::always_holds);
 }
 
-double Walk::cost_of(ActionId action, const ObjectId* arguments) {
-    if (!materialization_.task().minimises_cost) return 1;
-    const auto& costs = materialization_.task().domain->actions[index(action)].costs;
-    double total = 0;
+Cost Walk::cost_of(ActionId action, const ObjectId* arguments) {
+    const Task& task = materialization_.task();
+    if (!task.minimises_cost) return Cost(1);
+    const auto& costs = task.domain->actions[index(action)].costs;
+    Cost total;
     for (size_t c = 0; c < costs.size(); ++c)
         for_each_answer(schemas_[index(action)].costs[c], arguments, [&](const ObjectId* binding) {
-            total += costs[c].is_constant ? costs[c].constant : function_value(costs[c], binding);
+            total += costs[c].is_constant ? task.costs.constants[costs[c].constant]
+                                          : function_value(costs[c], binding);
         });
     return total;
 }
 
-double Walk::function_value(const CostEffect& cost, const ObjectId* binding) const {
+Cost Walk::function_value(const CostEffect& cost, const ObjectId* binding) const {
     const Task& task = materialization_.task();
     std::vector<ObjectId> row;
     for (Term term : cost.terms) row.push_back(term.under(binding));
-    const auto& values = task.function_values[cost.function];
+    const auto& values = task.costs.function_values[cost.function];
     const auto value = values.find(function_key(row));
     if (value != values.end()) return value->second;
     std::string atom = task.domain->functions[cost.function].name;
@@ -200,7 +202,7 @@ void Walk::perform(std::span<const StateChange> changes, bool forward) {
 
 void Walk::apply(ActionId action, const ObjectId* arguments) {
     plan_conditions();
-    const double cost = cost_of(action, arguments);
+    const Cost cost = cost_of(action, arguments), total = cost_ + cost;
     const Step step{changes_.size(), cost};
     journal_.push_back(step);
     append_effects(action, arguments, changes_);
@@ -209,7 +211,7 @@ void Walk::apply(ActionId action, const ObjectId* arguments) {
         return materialization_.state(change.predicate).is_true(change.row) == change.value;
     });
     changes_.erase(end, changes_.end());
-    cost_ += cost;
+    cost_ = total;
     perform(std::span(changes_).subspan(step.begin), true);
 }
 
@@ -225,7 +227,7 @@ void Walk::jump(const std::vector<StateChange>& changes) {
     perform(changes, true);
     journal_.clear();
     changes_.clear();
-    cost_ = 0;
+    cost_ = Cost();
 }
 
 std::span<const StateChange> Walk::changes(size_t step) const {

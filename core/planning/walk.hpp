@@ -43,7 +43,7 @@ class Walk {
 
     void start(std::span<const AtomId> state);
     bool is_applicable(ActionId action, const ObjectId* arguments);
-    // The action must be applicable. MissingValue leaves the walk as it is.
+    // The action must be applicable. MissingValue and CostOverflow leave the walk as it is.
     void apply(ActionId action, const ObjectId* arguments);
     void undo();
     // Appends the values that an applicable action gives to atoms in the present state.
@@ -56,7 +56,7 @@ class Walk {
     std::span<const StateChange> changes(size_t step) const;
 
     size_t steps() const { return journal_.size(); }
-    double cost() const { return cost_; }
+    Cost cost() const { return cost_; }
     size_t goals_left() const;
     std::vector<AtomId> state() const;  // sorted
     // A hash of the state; equal states have equal fingerprints.
@@ -70,12 +70,15 @@ class Walk {
     // Calls visit(action) for each of them, in an order that depends on the steps so far.
     template <class Visitor>
     void visit_actions(Visitor visit) const {
+        StepCounter steps;
         for (const DerivedSchema& schema : derived_schemas_) {
             const Relation& relation = materialization_.relation(schema.relation);
             const Index& all = relation.index(schema.all_rows);
             for (Row row = relation.first(schema.all_rows, nullptr); row != no_row;
-                 row = all.next(row))
+                 row = all.next(row)) {
+                steps.step();
                 visit(ActionRow{schema.action, row});
+            }
         }
     }
     const ObjectId* arguments(ActionRow action) const;
@@ -116,7 +119,7 @@ class Walk {
     };
     struct Step {
         size_t begin;  // of its changes
-        double cost;
+        Cost cost;
     };
 
     Program compile_conditions(Program program, const Task& task);
@@ -125,8 +128,8 @@ class Walk {
     template <class Visitor>
     void for_each_answer(const PlannedQuery& condition, const ObjectId* arguments, Visitor visit);
     void add_to_fingerprint(PredicateId predicate, const ObjectId* values, size_t arity);
-    double cost_of(ActionId action, const ObjectId* arguments);
-    double function_value(const CostEffect& cost, const ObjectId* binding) const;
+    Cost cost_of(ActionId action, const ObjectId* arguments);
+    Cost function_value(const CostEffect& cost, const ObjectId* binding) const;
     size_t arity(ActionId action) const;
     void perform(std::span<const StateChange> changes, bool forward);
 
@@ -139,7 +142,7 @@ class Walk {
     std::vector<std::vector<uint8_t>> wanted_;
     size_t basic_goals_left_ = 0;
     std::array<uint64_t, 2> fingerprint_{};
-    double cost_ = 0;
+    Cost cost_;
     std::vector<Step> journal_;
     std::vector<StateChange> changes_;    // of all steps, one after another
     uint64_t plan_version_ = UINT64_MAX;  // of the materialization, when conditions were planned

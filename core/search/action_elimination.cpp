@@ -56,12 +56,15 @@ std::optional<ActionElimination::GroundedAction> ActionElimination::ground(
                 !append_fact(effect.atom, ground.arguments, result.effects))
                 return std::nullopt;
         }
-    result.cost = task_.minimises_cost ? 0 : 1;
-    if (!task_.minimises_cost) return result;
+    if (!task_.minimises_cost) {
+        result.cost = Cost(1);
+        return result;
+    }
     for (const CostEffect& cost : action.costs) {
         if (!cost.condition.empty() || !cost.quantified.empty()) return std::nullopt;
-        result.cost += cost.is_constant ? cost.constant
-                                        : task_.function_values[cost.function].at(function_key(
+        const CostTable& costs = task_.costs;
+        result.cost += cost.is_constant ? costs.constants[cost.constant]
+                                        : costs.function_values[cost.function].at(function_key(
                                               substitute(cost.terms, ground.arguments)));
     }
     return result;
@@ -70,10 +73,12 @@ std::optional<ActionElimination::GroundedAction> ActionElimination::ground(
 // Returns the backward justified ones of these steps.
 std::vector<uint32_t> ActionElimination::justified(const std::vector<const GroundedAction*>& plan,
                                                    const std::vector<uint32_t>& steps) const {
+    StepCounter counter;
     std::vector<bool> holds = holds_;
     std::vector<Fact> established;  // effects of each step that did not hold before
     std::vector<size_t> offsets{0};
     for (const uint32_t step : steps) {
+        counter.step();
         const auto& effects = plan[step]->effects;
         const size_t begin = established.size();
         for (const Fact& fact : effects)
@@ -89,6 +94,7 @@ std::vector<uint32_t> ActionElimination::justified(const std::vector<const Groun
     for (const Fact& fact : goal_) needed[fact.atom] = fact.value;
     std::vector<uint32_t> kept;
     for (size_t s = steps.size(); s-- > 0;) {
+        counter.step();
         bool is_justified = false;
         for (size_t f = offsets[s]; f < offsets[s + 1]; ++f) {
             const Fact& fact = established[f];
@@ -107,17 +113,20 @@ std::vector<uint32_t> ActionElimination::justified(const std::vector<const Groun
 std::optional<ActionElimination::Result> ActionElimination::eliminate(
     const std::vector<GroundAction>& plan) {
     if (!has_plain_goal_) return std::nullopt;
+    StepCounter counter;
     std::vector<const GroundedAction*> actions;
     for (const GroundAction& action : plan) {
+        counter.step();
         auto found = actions_.find(action);
         if (found == actions_.end()) found = actions_.emplace(action, ground(action)).first;
         if (!found->second) return std::nullopt;
         actions.push_back(&*found->second);
     }
-    Result result{std::vector<uint32_t>(plan.size()), 0};
+    Result result{std::vector<uint32_t>(plan.size()), Cost()};
     std::iota(result.steps.begin(), result.steps.end(), 0);
     size_t before;
     do {
+        interruption_point();
         before = result.steps.size();
         result.steps = justified(actions, result.steps);
     } while (result.steps.size() < before);

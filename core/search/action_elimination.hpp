@@ -24,7 +24,7 @@ class ActionElimination {
 
     struct Result {
         std::vector<uint32_t> steps;  // of the plan that are kept, in order
-        double cost;                  // of these
+        Cost cost;                    // of these
     };
     // Returns nothing if an action of the plan has conditional effects or costs, or if derived
     // predicates occur in a precondition or in the goal: the facts that these need are not given by
@@ -38,7 +38,7 @@ class ActionElimination {
     };
     struct GroundedAction {
         std::vector<Fact> preconditions, effects;
-        double cost = 0;
+        Cost cost;
     };
     struct Hash {
         size_t operator()(const GroundAction& action) const {

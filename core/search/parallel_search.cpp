@@ -32,11 +32,24 @@ void ParallelSearch::run(const std::function<void(PlanLocalSearch&)>& work, cons
     std::vector<std::future<void>> running;  // its destructor waits for all threads
     try {
         for (PlanLocalSearch& search : searches_)
-            running.push_back(std::async(std::launch::async, [&] { work(search); }));
+            running.push_back(std::async(std::launch::async, [&] {
+                const Interruptible stoppable([&] {
+                    if (stop_) throw Stopped();
+                });
+                try {
+                    work(search);
+                } catch (...) {
+                    search.after_exception();
+                    throw;
+                }
+            }));
         for (auto& one : running) {
             while (one.wait_for(poll_interval) == std::future_status::timeout)
                 if (!poll()) stop_ = true;
-            one.get();
+            try {
+                one.get();
+            } catch (const Stopped&) {  // as `poll` wanted
+            }
         }
     } catch (const std::system_error&) {  // no memory for the stack of a thread
         stop_ = true;
@@ -54,6 +67,7 @@ void ParallelSearch::start(std::span<const AtomId> state, const std::vector<Grou
             search.start(state, plan, &search == &searches_.front() ? 0 : 1);
         },
         poll);
+    if (stop_) throw Stopped();
 }
 
 PlanLocalSearch::ActionCosts ParallelSearch::action_costs(size_t step, const Poll& poll) {
@@ -67,9 +81,9 @@ PlanLocalSearch::ActionCosts ParallelSearch::action_costs(size_t step, const Pol
 }
 
 bool ParallelSearch::improve(uint64_t expansions, const Poll& poll) {
-    const double cost = best().cost();
+    const Cost cost = best().cost();
     bool is_better = false;
-    while (!is_better && cost > 0 && this->expansions() < expansions && poll()) {
+    while (!is_better && cost > Cost() && this->expansions() < expansions && poll()) {
         const std::vector<GroundAction> plan = best().plan();
         round_ = std::clamp(round_, std::max(min_round, min_per_step * plan.size()),
                             std::max(max_round, max_per_step * plan.size()));

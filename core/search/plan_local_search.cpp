@@ -12,7 +12,6 @@ namespace planlog {
 namespace {
 
 constexpr uint32_t none = UINT32_MAX;
-constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double temperature = 3;  // of the draw of a perturbation's first action
 
 }  // namespace
@@ -29,17 +28,13 @@ PlanLocalSearch::PlanLocalSearch(const Task& task, AtomTable& atoms, const Progr
 
 void PlanLocalSearch::start(std::span<const AtomId> state, const std::vector<GroundAction>& plan,
                             double noise) {
-    Materialization& materialization = scored_walk_.walk().materialization();
-    // An evaluation from scratch may take long. It cannot be continued, so later ones run through.
-    materialization.poll() = [this] {
-        if (stop_) throw std::runtime_error("stopped");
-    };
-    scored_walk_.walk().start(state);
-    materialization.poll() = nullptr;
+    initial_.assign(state.begin(), state.end());
+    scored_walk_.walk().start(initial_);
     if (scored_walk_.has_scores()) first_noise_ = noise;
     adopt(plan);
     if (!eliminate_) return;
-    elimination_.emplace(materialization.task(), materialization.atoms(), state);
+    const Materialization& materialization = scored_walk_.walk().materialization();
+    elimination_.emplace(materialization.task(), materialization.atoms(), initial_);
     if (const auto eliminated = elimination_->eliminate(plan))
         adopt_eliminated(plan, cost_, *eliminated);
 }
@@ -52,34 +47,54 @@ bool PlanLocalSearch::adopt(const std::vector<GroundAction>& plan) {
         ++common;
     go_to(common);
     Walk& walk = scored_walk_.walk();
-    const double before = common < plan_.size() ? plan_[common].cost : cost_;
-    std::vector<Step> added;
-    for (size_t i = common; i < plan.size(); ++i) {
-        const ObjectId* arguments = plan[i].arguments.data();
-        if (!walk.is_applicable(plan[i].action, arguments))
-            throw std::invalid_argument("an action of the plan is not applicable");
-        added.push_back({plan[i], no_row, before + walk.cost(), walk.fingerprint(), {}});
-        walk.apply(plan[i].action, arguments);
-        const auto changes = walk.changes(walk.steps() - 1);
-        added.back().changes.assign(changes.begin(), changes.end());
-    }
+    const Cost before = common < plan_.size() ? plan_[common].cost : cost_;
+    std::vector<Step> added = apply(std::span(plan).subspan(common), before);
     if (walk.goals_left() > 0) throw std::invalid_argument("the plan does not lead to a goal");
     return replace(common, plan_.size(), std::move(added), before + walk.cost());
 }
 
+// Applies the actions where the walk is now, after steps of the given cost.
+std::vector<PlanLocalSearch::Step> PlanLocalSearch::apply(std::span<const GroundAction> actions,
+                                                          Cost cost) {
+    Walk& walk = scored_walk_.walk();
+    std::vector<Step> applied;
+    for (const GroundAction& action : actions) {
+        interruption_point();
+        const ObjectId* arguments = action.arguments.data();
+        if (!walk.is_applicable(action.action, arguments))
+            throw std::invalid_argument("an action of the plan is not applicable");
+        applied.push_back({action, no_row, cost + walk.cost(), walk.fingerprint(), {}});
+        walk.apply(action.action, arguments);
+        const auto changes = walk.changes(walk.steps() - 1);
+        applied.back().changes.assign(changes.begin(), changes.end());
+    }
+    return applied;
+}
+
+// Goes to the end of the plan from the initial state. The rows of its steps get new numbers.
+void PlanLocalSearch::restore_walk() {
+    Walk& walk = scored_walk_.walk();
+    walk.start(initial_);
+    plan_ = apply(plan(), Cost{});
+    base_ = plan_.size();
+    walk.jump({});
+    index_plan();
+    is_walk_undefined_ = false;
+}
+
 // Replaces the steps of the plan from `begin` up to `end`, where the walk is now. Returns whether
 // the plan has become cheaper.
-bool PlanLocalSearch::replace(size_t begin, size_t end, std::vector<Step> added, double cost) {
+bool PlanLocalSearch::replace(size_t begin, size_t end, std::vector<Step> added, Cost cost) {
     for (size_t i = end; i < plan_.size(); ++i) plan_[i].cost += cost - cost_;
     const auto first = plan_.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto last = plan_.begin() + static_cast<std::ptrdiff_t>(end);
     plan_.insert(plan_.erase(first, last), std::make_move_iterator(added.begin()),
                  std::make_move_iterator(added.end()));
     base_ = begin + added.size();
-    scored_walk_.walk().jump({});
-    index_plan();
     const bool is_cheaper = cost < cost_;
     cost_ = cost;
+    scored_walk_.walk().jump({});
+    index_plan();
     if (is_cheaper) forget_tried();
     return is_cheaper;
 }
@@ -123,6 +138,7 @@ std::vector<AtomId> PlanLocalSearch::state(size_t step) {
 // Undoes the walk's own steps and those of the plan between `base_` and the step, at once: an atom
 // has changed if it changed an odd number of times, in whatever direction.
 void PlanLocalSearch::go_to(size_t step) {
+    if (is_walk_undefined_) restore_walk();
     Walk& walk = scored_walk_.walk();
     net_.clear();
     const auto pass = [&](std::span<const StateChange> changes) {
@@ -174,7 +190,7 @@ std::optional<ActionRow> PlanLocalSearch::draw_action(size_t at) {
     const auto& scored = scored_walk_.scored();
     float highest = -std::numeric_limits<float>::infinity();
     for (const ScoredAction& one : scored) highest = std::max(highest, one.score);
-    double all = 0, untried = 0, best = -infinite;
+    double all = 0, untried = 0, best = -std::numeric_limits<double>::infinity();
     std::optional<ActionRow> drawn;
     for (const auto& [action, score] : scored) {
         const double value = (score - highest) / temperature;
@@ -229,13 +245,13 @@ bool PlanLocalSearch::improve() {
 
 // Rolls out from the state of a step, where the walk is. Returns the cost of the resulting plan,
 // unless it is higher than that of the current one.
-std::optional<double> PlanLocalSearch::rollout(size_t step, std::optional<ActionRow> first,
-                                               const Perturbation& perturbation) {
+std::optional<Cost> PlanLocalSearch::rollout(size_t step, std::optional<ActionRow> first,
+                                             const Perturbation& perturbation) try {
     Walk& walk = scored_walk_.walk();
     trajectory_.clear();
     ++rollouts_;
     from_ = step;
-    const double before = plan_[step].cost;
+    const Cost before = plan_[step].cost;
     // Cycle detection (Brent 1980): compare each state with the one after 1, 2, 4, ... steps.
     Fingerprint kept = plan_[step].state;
     size_t next_kept = 1;
@@ -247,8 +263,8 @@ std::optional<double> PlanLocalSearch::rollout(size_t step, std::optional<Action
         trajectory_.push_back({*action, before + walk.cost(), walk.fingerprint()});
         walk.apply(action->action, walk.arguments(*action));
         ++expansions_;
-        const double cost = before + walk.cost();
-        if (cost > cost_ + slack_) return std::nullopt;
+        const Cost cost = before + walk.cost();
+        if (cost - cost_ > slack_) return std::nullopt;
         const Fingerprint state = walk.fingerprint();
         if (walk.goals_left() == 0) {
             rejoin_step_ = plan_.size();
@@ -258,8 +274,8 @@ std::optional<double> PlanLocalSearch::rollout(size_t step, std::optional<Action
                                                          joined != step_of_.end() &&
                                                          plan_[joined->second].state == state) {
             rejoin_step_ = joined->second;
-            const double total = cost + (cost_ - plan_[rejoin_step_].cost);
-            if (total > cost_ + slack_ || rejoin_step_ <= step) return std::nullopt;
+            const Cost total = cost + (cost_ - plan_[rejoin_step_].cost);
+            if (total - cost_ > slack_ || rejoin_step_ <= step) return std::nullopt;
             return total;
         }
         if (state == kept) return std::nullopt;
@@ -269,6 +285,8 @@ std::optional<double> PlanLocalSearch::rollout(size_t step, std::optional<Action
         }
         action = next(perturbation);
     }
+    return std::nullopt;
+} catch (const CostOverflow&) {  // it costs more than any plan can
     return std::nullopt;
 }
 
@@ -298,7 +316,7 @@ uint32_t PlanLocalSearch::first_left(ActionRow action) const {
 }
 
 // Adopts a plan of this cost without its redundant actions. Returns whether it is cheaper.
-bool PlanLocalSearch::adopt_eliminated(const std::vector<GroundAction>& plan, double cost,
+bool PlanLocalSearch::adopt_eliminated(const std::vector<GroundAction>& plan, Cost cost,
                                        const ActionElimination::Result& eliminated) {
     std::vector<GroundAction> kept;
     for (const uint32_t step : eliminated.steps) kept.push_back(plan[step]);
@@ -308,7 +326,7 @@ bool PlanLocalSearch::adopt_eliminated(const std::vector<GroundAction>& plan, do
 
 // Replaces the steps of the plan from `step` up to `rejoin_step_` by the trajectory of the rollout,
 // if the resulting plan costs no more. Returns whether the plan has become cheaper.
-bool PlanLocalSearch::accept(size_t step, double cost) {
+bool PlanLocalSearch::accept(size_t step, Cost cost) {
     Walk& walk = scored_walk_.walk();
     if (elimination_) {
         std::vector<GroundAction> actions;
@@ -342,7 +360,7 @@ PlanLocalSearch::ActionCosts PlanLocalSearch::action_costs(size_t step) {
         costs.clear();
         scored_walk_.walk().append_actions(actions);
         for (const ActionRow action : actions) {
-            std::optional<double> cost;
+            std::optional<Cost> cost;
             if (action == plan_[step].action_row()) cost = cost_;
             // After the action: by the plan, by the policy for some steps, or by the policy alone.
             for (const size_t policy_steps : {size_t{0}, size_t{4}, SIZE_MAX}) {
@@ -355,8 +373,8 @@ PlanLocalSearch::ActionCosts PlanLocalSearch::action_costs(size_t step) {
                 is_cheaper = true;
                 break;
             }
-            costs.emplace_back(scored_walk_.walk().ground(action),
-                               cost ? *cost - plan_[step].cost : infinite);
+            if (cost) *cost -= plan_[step].cost;
+            costs.emplace_back(scored_walk_.walk().ground(action), cost);
         }
     }
     return costs;

@@ -53,13 +53,17 @@ class PlanLocalSearch {
     // Makes one rollout at random. Returns whether the plan has become cheaper.
     bool improve();
     // Returns for each action that is derived at a step the least cost found of a plan that begins
-    // with it, from there on; infinite if no such plan is as cheap as the current one. If one is
+    // with it, from there on; none if no such plan is as cheap as the current one. If one is
     // cheaper, it becomes the current plan.
-    using ActionCosts = std::vector<std::pair<GroundAction, double>>;
+    using ActionCosts = std::vector<std::pair<GroundAction, std::optional<Cost>>>;
     ActionCosts action_costs(size_t step);
 
+    // To be called when an exception, such as an interruption, has ended any of these. The search
+    // keeps its plan and can continue.
+    void after_exception() { is_walk_undefined_ = true; }
+
     std::vector<GroundAction> plan() const;
-    double cost() const { return cost_; }
+    Cost cost() const { return cost_; }
     std::vector<AtomId> state(size_t step);
     uint64_t expansions() const { return expansions_; }  // actions chosen and applied
 
@@ -68,7 +72,7 @@ class PlanLocalSearch {
     struct Step {
         GroundAction action;
         Row row;            // of the action; no_row if the policy has never derived it
-        double cost;        // of the steps before
+        Cost cost;          // of the steps before
         Fingerprint state;  // before it
         std::vector<StateChange> changes;
         double weight = 1;  // upper bound of the policy's probability of other, untried actions
@@ -88,19 +92,23 @@ class PlanLocalSearch {
     std::optional<size_t> draw_step();
     std::optional<ActionRow> draw_action(size_t step);
     Perturbation draw_perturbation(size_t step);
+    std::vector<Step> apply(std::span<const GroundAction> actions, Cost cost);
     void go_to(size_t step);
-    std::optional<double> rollout(size_t step, std::optional<ActionRow> first,
-                                  const Perturbation& perturbation);
+    std::optional<Cost> rollout(size_t step, std::optional<ActionRow> first,
+                                const Perturbation& perturbation);
     std::optional<ActionRow> next(const Perturbation& perturbation);
     uint32_t first_left(ActionRow action) const;
-    bool adopt_eliminated(const std::vector<GroundAction>& plan, double cost,
+    bool adopt_eliminated(const std::vector<GroundAction>& plan, Cost cost,
                           const ActionElimination::Result& eliminated);
-    bool accept(size_t step, double cost);
-    bool replace(size_t begin, size_t end, std::vector<Step> added, double cost);
+    bool accept(size_t step, Cost cost);
+    bool replace(size_t begin, size_t end, std::vector<Step> added, Cost cost);
     void index_plan();
     void forget_tried();
+    void restore_walk();
 
     ScoredWalk scored_walk_;
+    std::vector<AtomId> initial_;
+    bool is_walk_undefined_ = false;
     std::mt19937_64 random_;
     bool eliminate_;
     std::optional<ActionElimination> elimination_;
@@ -109,8 +117,8 @@ class PlanLocalSearch {
     std::optional<double> first_noise_;  // if the policy's own plan is still to be tried
 
     std::vector<Step> plan_;
-    double cost_ = 0;
-    double slack_ = 0;  // cost of redundant actions that rollouts may have
+    Cost cost_;
+    Cost slack_;  // cost of redundant actions that rollouts may have
     std::unordered_map<uint64_t, uint32_t> step_of_;  // by the first half of a state's fingerprint
     std::unordered_set<uint64_t> tried_;              // hashes of states with actions
     // Steps with a given action, per schema and row: the first, and for each step the next.
@@ -121,7 +129,7 @@ class PlanLocalSearch {
     // The current rollout.
     struct Move {
         ActionRow action;
-        double cost;        // of the plan before it
+        Cost cost;          // of the plan before it
         Fingerprint state;  // before it
     };
     std::vector<Move> trajectory_;

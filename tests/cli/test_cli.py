@@ -17,6 +17,7 @@ import pytest
 
 from planlog import domains
 from planlog.validation import validate_files
+from planlog.validation.sexpr import Source
 from support.commands import Run, process, run_process
 from support.endless_domain import ENDLESS_DOMAIN, ENDLESS_PROBLEM
 
@@ -53,6 +54,23 @@ def test_solve_writes_a_plan_file(planlog: Run, tasks: Path, tmp_path: Path) -> 
     assert (code, out) == (0, "")
     assert ", valid" in err
     assert validate_files(*pddl, plan).valid
+
+
+def test_a_plan_is_kept_if_the_validator_cannot_read_the_task(
+    planlog: Run, tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: Source, domain: object) -> None:
+        source.fail_at_token(2, "this validator refuses problems")
+
+    monkeypatch.setattr("planlog.validation.replay.read_problem", refuse)
+    pddl, plan = (tasks / "domain.pddl", tasks / "p01.pddl"), tmp_path / "plan"
+    code, out, err = planlog("solve", *pddl, "--plan-file", plan, "--validate")
+    assert (code, out) == (0, "")
+    assert f"{pddl[1]}:" in err
+    assert "this validator refuses problems" in err
+    assert "solved" in err
+    assert ", valid" not in err
+    assert plan.read_text().startswith("(")
 
 
 def test_the_same_seed_gives_the_same_plan(planlog: Run, generate: Callable[..., Path]) -> None:
@@ -318,11 +336,15 @@ def test_a_reader_that_goes_away_is_no_error(tasks: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_is_told(tasks: Path) -> None:
+def test_a_full_disk_is_told(tasks: Path, tmp_path: Path) -> None:
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
     with Path("/dev/full").open("w") as full:
-        result = run_process("solve", tasks / "p01.pddl", stdout=full)
-    assert result.returncode == 35
-    assert "cannot write the output" in result.stderr
+        result = run_process("solve", tasks / "p01.pddl", stdout=full, env=environment)
+    (saved,) = tmp_path.iterdir()
+    assert f"the plan is saved in {saved}" in result.stderr
+    assert validate_files(tasks / "domain.pddl", tasks / "p01.pddl", saved).valid
+    assert result.returncode == 73
+    assert "cannot write to the standard output" in result.stderr
 
 
 # The other commands

@@ -136,7 +136,7 @@ def test_lines_of_progress_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -
     with ImproveProgress(60) as progress:
         assert wait_until(lambda: len(lines) > 0)
         assert re.fullmatch(r"improving: no better plan yet, [\d.]+ s of 1 min 0 s", lines[0])
-        progress.on_plan(PlanResult(Outcome.SOLVED, (), 12.0, True, 0, 0, 0.0))
+        progress.on_plan(PlanResult(Outcome.SOLVED, (), 12, True, 0, 0, 0.0))
         assert wait_until(lambda: "best cost 12, " in lines[-1])
 
 

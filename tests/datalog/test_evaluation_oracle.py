@@ -12,7 +12,6 @@ from hypothesis import given
 
 from planlog.pddl.task import Action
 from planlog.policy.policy import Policy
-from planlog.policy.walk import Walk
 from support.clingo_reference import (
     atoms_of,
     model,
@@ -23,6 +22,7 @@ from support.random_programs import (
     ARITIES,
     DOMAIN,
     World,
+    assert_maintained,
     check_against_clingo,
     make_task,
     programs,
@@ -40,16 +40,6 @@ def test_model_and_substitutions_equal_clingo(text: str, world: World) -> None:
     check_against_clingo(policy, task, found, initial, goal)
 
 
-def assert_same(policy: Policy, walk: Walk) -> None:
-    """The maintained model equals the one from scratch: all relations, all derivations."""
-    kept = walk.derivations()
-    fresh = policy.derivations(walk.task, [walk.state])
-    for ours, theirs in zip(kept.relations, fresh.relations, strict=True):
-        assert sorted(ours.of(0).tolist()) == sorted(theirs.of(0).tolist())
-    assert substitutions(kept) == substitutions(fresh)
-    assert walk.actions() == policy.actions(walk.task, walk.state)
-
-
 @examples(1000)
 @given(programs(), worlds)
 def test_maintained_model_equals_model_from_scratch(text: str, world: World) -> None:
@@ -61,7 +51,7 @@ def test_maintained_model_equals_model_from_scratch(text: str, world: World) -> 
             walk.apply(move)
         elif walk.steps:
             walk.undo()
-        assert_same(policy, walk)
+        assert_maintained(walk)
     check_against_clingo(
         policy, task, walk.derivations(), atoms_of(task, walk.state), set(world.task()[1])
     )
@@ -69,8 +59,8 @@ def test_maintained_model_equals_model_from_scratch(text: str, world: World) -> 
     while walk.steps:
         walk.undo()
     assert walk.state == task.initial
-    assert_same(policy, walk)
-    assert_same(policy, twin)  # a copy does not follow
+    assert_maintained(walk)
+    assert_maintained(twin)  # a copy does not follow
 
 
 @examples(250)
@@ -139,12 +129,12 @@ def test_long_random_walk(seed: int) -> None:
     for step in range(2500):
         if step in (300, 2000):
             walk.apply(Action("del-flag" if step == 300 else "add-flag", ()))
-            assert_same(policy, walk)
+            assert_maintained(walk)
         # A gate that stays closed for long makes its rules forget.
         names_now = everything[3:5] if 300 < step < 2000 else everything
         name, arity = names_now[rng.integers(len(names_now))]
         verb = "add-" if rng.random() < (0.7 if step < 1200 else 0.3) else "del-"
         walk.apply(Action(verb + name, tuple(names[i] for i in rng.integers(10, size=arity))))
         if step % 100 == 0 or name == "flag":
-            assert_same(policy, walk)
-    assert_same(policy, walk)
+            assert_maintained(walk)
+    assert_maintained(walk)

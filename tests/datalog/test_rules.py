@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -21,10 +22,13 @@ from planlog.datalog.syntax import (
     Source,
     Variable,
     Wildcard,
+    quoted,
+    written,
 )
 from planlog.errors import RuleError, Severity
 from planlog.pddl.task import Domain
 from support.profiles import examples
+from support.random_names import names
 
 HERE = Path(__file__).parents[1]
 BLOCKS = Domain.read(HERE / "support" / "small_domains/blocks.pddl")
@@ -263,6 +267,20 @@ def test_layout_and_case_of_names_do_not_matter(text: str, random) -> None:  # t
     # A space must stay where it separates words.
     loose = re.sub(r"[\w-]+|:-|!=|[(),.@=]", loosen, text.replace("not ", "not  "))
     assert parse_program(loose, BLOCKS) == parse_program(text, BLOCKS)
+
+
+@given(names())
+@examples(300)
+def test_any_name_of_pddl_can_be_written(name: str) -> None:
+    text = f"{written(name)}(A) :- block(A), A != {written(name)}, {quoted(name)}(A)."
+    assert only_rule(text, BLOCKS).text == text
+    rule = only_rule(f"% it's quoted\n{text} % here\n", BLOCKS)
+    assert (rule.text, str(rule)) == (text, text.replace(quoted(name), written(name)))
+    assert rule.head.relation.name == rule.body[1].terms[1].name == name
+    if written(name) != name:  # the quotes are needed
+        with suppress(RuleError):
+            for alone in parse_program(f"putdown(A) :- holding({name}).", BLOCKS).rules:
+                assert Constant(name) not in alone.terms
 
 
 # Strata

@@ -29,7 +29,7 @@ from planlog.experiment.records import (
     Record,
     ResultsError,
     Status,
-    append_line,
+    append_record,
     read_records,
 )
 from planlog.network.model_file import Model
@@ -317,7 +317,11 @@ def test_the_death_of_a_worker_is_a_record(ipc: Path, tmp_path: Path) -> None:
         (["--layers", "one"], 36, "--layers"),
         (["--widths", "0"], 36, "--widths"),
         (["--settings", "best"], 36, "--settings"),
-        (["--settings", "default+epochs=0"], 36, "--settings: epochs must be at least 1"),
+        (
+            ["--settings", "default+epochs=0"],
+            36,
+            "--settings: epochs: expected",
+        ),
         (["--settings", "paper,small+rate=1"], 36, "--settings: there is no setting 'rate'"),
         (["--planners", "lamma"], 36, "lama-first"),
         (["--domains", "chess"], 31, "chess"),
@@ -414,30 +418,123 @@ def record(run: str, started: str = "", **values) -> Record:
 
 def test_stored_records_are_read_back(tmp_path: Path) -> None:
     written = [
-        record("a", "1", split="easy", task="p01", seed=0, length=3, cost=3.0, seconds=0.25,
+        record("a", "1", split="easy", task="p01", seed=0, length=3, cost=3, seconds=0.25,
                plans=((4.0, 0.1), (3.0, 0.2)), details={"limits": {"seconds": None}}),
         record("b", "2", message="ünïcode\nand lines", optimal=True, lower_bound=2.0),
     ]  # fmt: skip
     for each in written:
-        append_line(tmp_path / "records" / "w.jsonl", each.to_json())
+        append_record(tmp_path / "records" / "w.jsonl", each.to_json())
     assert list(read_records(tmp_path)) == written
 
 
-def test_incomplete_lines_are_skipped(tmp_path: Path) -> None:
+def test_the_unfinished_line_of_a_killed_process_is_replaced(tmp_path: Path) -> None:
     place = tmp_path / "records" / "w.jsonl"
-    append_line(place, record("a").to_json())
-    append_line(place, record("b").to_json())
+    append_record(place, record("a").to_json())
+    append_record(place, record("b").to_json())
     whole = place.read_bytes()
     for length in range(len(record("a").to_json()) + 1, len(whole)):
         place.write_bytes(whole[:length])
-        append_line(place, record("c").to_json())
+        append_record(place, record("c").to_json())
         found = [each.run for each in read_records(tmp_path)]
-        assert found in (["a", "c"], ["a", "b", "c"])  # all if only the newline is missing
+        whole_line = length == len(whole) - 1  # only the newline is missing
+        assert found == (["a", "b", "c"] if whole_line else ["a", "c"])
+
+
+def test_a_line_that_is_being_written_is_skipped(tmp_path: Path) -> None:
+    place = tmp_path / "records" / "w.jsonl"
+    append_record(place, record("a").to_json())
+    append_record(place, record("b", message="ünïcode").to_json())
+    whole = place.read_bytes()
+    for length in range(len(record("a").to_json()) + 1, len(whole) - 1):
+        place.write_bytes(whole[:length])
+        assert [each.run for each in read_records(tmp_path)] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"run"', '"ru', "damaged: "),
+        ('"seconds": 0.0', '"seconds": NaN', "'NaN' is no number of JSON"),
+        ('"seconds": 0.0', '"seconds": -Infinity', "'-Infinity' is no number of JSON"),
+        ('"seconds": 0.0', '"seconds": 1e999', "'1e999' is no number of JSON"),
+        ('"seconds": 0.0', '"seconds": "0"', "'seconds' must be a number from 0 on"),
+        ('"seconds": 0.0', '"seconds": -1', "'seconds' must be a number from 0 on"),
+        ('"memory": 0', '"memory": 1.5', "'memory' must be a whole number"),
+        ('"memory": 0', f'"memory": {10**30}', "'memory' must be a whole number"),
+        ('"memory": 0', '"memory": true', "'memory' must be a whole number"),
+        ('"domain": "ferry"', '"domain": ["ferry"]', "'domain' must be a text"),
+        ('"domain": "ferry", ', "", "'domain' is missing"),
+        ('"family": "rules"', '"family": {}', "'family' must be a kind of planner"),
+        ('"status": "solved"', '"status": "?"', "'status' must be an outcome of a run"),
+        ('"plans": []', '"plans": [[1]]', "'plans' must be pairs of cost and seconds"),
+        ('"plans": []', '"plans": 3', "'plans' must be pairs of cost and seconds"),
+        ('"optimal": false', '"optimal": 0', "'optimal' must be true or false"),
+        ('"details": {}', '"details": []', "'details' must be an object"),
+        ('"details": {}', '"details": {"limits": {"seconds": "x"}}', "'details' must be an obj"),
+        ('"details": {}', '"details": {"configuration": 3}', "'details' must be an object"),
+        ('"details": {}', f'"details": {"[" * 100_000}', "nested too deeply"),
+        ('"details": {}', '"training": {"loss": "x"}', "'training' must be an object"),
+    ],
+)
+def test_a_damaged_record_is_named_wherever_it_is(
+    tmp_path: Path, old: str, new: str, message: str, capfd
+) -> None:
+    place = tmp_path / "records" / "w.jsonl"
+    for name in "abc":
+        append_record(place, record(name).to_json())
+    lines = place.read_text().splitlines(keepends=True)
+    assert old in lines[0]
+    for number in range(3):
+        damaged = [*lines]
+        damaged[number] = lines[number].replace(old, new)
+        place.write_text("".join(damaged))
+        with pytest.raises(ResultsError) as raised:
+            list(read_records(tmp_path))
+        assert str(raised.value).startswith(f"{place}:{number + 1}: ")
+        assert message in str(raised.value)
+        assert len(str(raised.value)) < 1000
+    assert main(["report", str(tmp_path), "--format", "md"]) == 31
+    assert experiment("-o", tmp_path, "--domains", "ferry", "--count", "1", *POLICIES) == 31
+    assert message in capfd.readouterr().err
+
+
+def test_records_that_are_no_files(tmp_path: Path) -> None:
+    (tmp_path / "records" / "w.jsonl").mkdir(parents=True)
+    with pytest.raises(ResultsError, match=r"w\.jsonl: not a file"):
+        list(read_records(tmp_path))
+
+
+def test_a_clock_that_was_set_back_hides_nothing(tmp_path: Path) -> None:
+    """Within a file the position counts, between files the attempt."""
+    for run, name, attempt, started in (
+        ("one file", "a", 0, "2026-02"),
+        ("one file", "a", 0, "2026-01"),
+        ("two files", "z", 0, "2026-02"),
+        ("two files", "a", 1, "2026-01"),
+        ("attempts", "a", 1, "2026-01"),
+        ("attempts", "a", 0, "2026-02"),
+    ):
+        line = record(run, started, attempt=attempt).to_json()
+        append_record(tmp_path / "records" / f"{name}.jsonl", line)
+    found = {each.run: each.started for each in read_records(tmp_path)}
+    assert found == dict.fromkeys(found, "2026-01")
+
+
+def test_a_repeated_run_is_a_later_attempt(ipc: Path, tmp_path: Path) -> None:
+    arguments = ("--tasks", ipc, "-o", tmp_path, "--domains", "ferry", *POLICIES)
+    shared = (*arguments, "--count", "1", "--seeds", "1")
+    assert experiment(*shared) == 0
+    (file,) = (tmp_path / "records").glob("*.jsonl")
+    text = file.read_text().replace('"status": "solved"', '"status": "failed"')
+    file.write_text(text.replace('"started": "2', '"started": "9'))  # in the far future
+    assert experiment(*shared, "--retry-failed") == 0
+    (found,) = read_records(tmp_path)
+    assert (found.status, found.attempt) == (Status.SOLVED, 1)
 
 
 def test_last_record_of_a_run_counts(tmp_path: Path) -> None:
     for name, started in (("z", "2026-01-01"), ("a", "2026-01-02")):
-        append_line(tmp_path / "records" / f"{name}.jsonl", record("same", started).to_json())
+        append_record(tmp_path / "records" / f"{name}.jsonl", record("same", started).to_json())
     assert [each.started for each in read_records(tmp_path)] == ["2026-01-02"]
 
 

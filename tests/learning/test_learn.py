@@ -339,7 +339,7 @@ def test_an_interrupt_in_the_second_member_gives_the_first(epoch: int) -> None:
 
 
 def test_how_many_members_there_can_be() -> None:
-    with pytest.raises(ValueError, match="ensemble_size must be at least 1"):
+    with pytest.raises(ValueError, match="ensemble_size: expected a whole number from 1"):
         LearningSettings(ensemble_size=0)
     sigmoid = NetworkSettings(score_activation=Activation.SIGMOID)
     assert LearningSettings(network=sigmoid, ensemble_size=1).ensemble_size == 1

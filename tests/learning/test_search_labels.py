@@ -235,7 +235,7 @@ def test_progress_is_told_after_each_task() -> None:
 def test_settings_have_a_least_value(setting: str) -> None:
     least = 0 if setting in ("iterations", "expansions_per_step") else 1
     assert SearchLabelSettings(**{setting: least})
-    with pytest.raises(ValueError, match=f"{setting} must be at least {least}"):
+    with pytest.raises(ValueError, match=f"{setting}: expected a whole number from {least} to"):
         SearchLabelSettings(**{setting: least - 1})
 
 

@@ -14,6 +14,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planlog.errors import ModelError
 from planlog.learning.dataset import ChoiceSets, Dataset, build_dataset, informative, restricted
 from planlog.learning.network import Network
 from planlog.learning.trainer import Progress, TrainingResult, train
@@ -411,15 +412,18 @@ def test_nothing_to_learn() -> None:
 
 
 def test_mistakes_in_settings_and_checkpoints() -> None:
-    with pytest.raises(ValueError, match="epochs must be at least 1"):
+    with pytest.raises(ValueError, match="epochs: expected a whole number from 1 to"):
         TrainingSettings(epochs=0)
     with pytest.raises(ValueError, match="learning_rate"):
         TrainingSettings(learning_rate=-1)
     result, _ = run()
-    with pytest.raises(ValueError, match="another network"):
+    with pytest.raises(ModelError, match="another network"):
         train(
             setting().data(), setting().network(NetworkSettings(5)), SMALL, resume=result.checkpoint
         )
+    with pytest.raises(ModelError, match="not finite"):
+        best = np.full_like(result.checkpoint["best"], np.nan)
+        run(resume={**result.checkpoint, "best": best})
 
 
 def test_the_paper_s_settings() -> None:

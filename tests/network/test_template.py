@@ -13,7 +13,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from planlog import domains
-from planlog.datalog.syntax import Relation, Rule, Source
+from planlog.datalog.syntax import Relation, Rule, Source, written
 from planlog.errors import RuleError
 from planlog.network.settings import TemplateSettings
 from planlog.network.template import Section, build_template
@@ -21,6 +21,7 @@ from planlog.pddl.task import Domain, Task
 from planlog.policy.policy import Policy
 from planlog.statespace.space import StateSpace, derive, expand
 from support.profiles import examples
+from support.random_names import names
 from support.random_policies import random_rules, world_task
 from support.random_programs import DOMAIN, World, check_against_clingo, make_task, programs, worlds
 from support.random_tasks import random_task
@@ -455,7 +456,7 @@ def test_relations_without_rules_are_left_out(settings: TemplateSettings) -> Non
 
 
 def test_settings_that_make_no_sense() -> None:
-    with pytest.raises(ValueError, match="layers must be at least 0, but is -1"):
+    with pytest.raises(ValueError, match="layers: expected a whole number from 0 to 100, got -1"):
         TemplateSettings(layers=-1)
 
 
@@ -523,7 +524,6 @@ CONDITIONS = """(define (domain conditions) (:requirements :adl)
 def test_conditions_that_are_no_literals() -> None:
     domain = Domain.parse(CONDITIONS)
     text = build_template(Policy.applicable(domain), TemplateSettings(0)).text
-    assert "% meant as types, but hidden by predicates: b\n" in text
     tail = text[text.index("% --- applicable actions") :]
     assert tail == (
         "% --- applicable actions ---\n"
@@ -535,11 +535,46 @@ def test_conditions_that_are_no_literals() -> None:
         "\n"
         "% --- conditions of the domain that are no literals ---\n"
         "a_or_b(X1) :- a(X1).\n"
-        "a_or_b(X1) :- b(X1).\n"
-        "act_forall5(X1) :- q(X1, X2), a_or_b(X1), b(X2).\n"
+        "a_or_b(X1) :- b@type(X1).\n"
+        "act_forall5(X1) :- q(X1, X2), a_or_b(X1), b@type(X2).\n"
         "act_or4(X1) :- p(X1).\n"
         "act_or4(X1) :- r, a(X1).\n"
     )
+
+
+@st.composite
+def strange_domains(draw: st.DrawFn) -> tuple[str, str, str]:
+    """A domain with random names, a task of it, and rules."""
+    strange = st.lists(names().filter(lambda name: name != "not"), min_size=9, max_size=9)
+    a, t, u, k, o, p, q, r, d = draw(strange.filter(lambda drawn: len({*drawn}) == len(drawn)))
+    domain = f"""(define (domain d) (:requirements :adl)
+  (:types {t} {u}) (:constants {k} - {t}) (:predicates ({p} ?x - {t} ?y) ({q} ?x) ({r}))
+  (:action {a} :parameters (?x - (either {t} {u}) ?y - {t})
+    :precondition (and (or ({p} ?y ?x) ({r})) (not (= ?y {k})) (not ({q} ?x))) :effect ({q} ?x)))"""
+    task = f"""(define (problem x) (:domain d) (:objects {o} - {t} o1 - {u})
+  (:init ({r}) ({p} {o} o1)) (:goal (and ({q} {o}) ({q} o1))))"""
+    a, t, o, p, q, r, d = map(written, (a, t, o, p, q, r, d))
+    rules = f"""{a}(X, Y) :- {q}@ug(X), {d}(Y), Y = {o}. % it's a policy
+{d}@network(Y) :- not {p}@ag(Y, _), {t}(Y), {r}."""
+    return domain, task, rules
+
+
+@given(strange_domains(), settings_drawn, st.booleans())
+@examples(60)
+def test_text_of_domains_with_strange_names(
+    texts: tuple[str, str, str], settings: TemplateSettings, with_rules: bool
+) -> None:
+    note("\n".join(texts))
+    domain = Domain.parse(texts[0])
+    task = domain.parse_task(texts[1])
+    policy = Policy.parse(texts[2], domain) if with_rules else Policy.applicable(domain)
+    assert policy.actions(task, task.initial)
+    assert_text(expand(task, limit=200), policy, settings)
+    if policy.program is not None:
+        assert Policy.parse(str(policy.program), domain).program == policy.program
+        answers = policy.query(task, task.initial, f"{written(domain.actions[0].name)}(X, Y)")
+        found = [tuple(answer.values()) for answer in answers]
+        assert found == [action.arguments for action in policy.actions(task, task.initial)]
 
 
 def test_sections_are_values() -> None:

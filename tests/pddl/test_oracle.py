@@ -385,6 +385,8 @@ TAKEN = {
     "DuplicateVariableError": "old domains repeat variables in declarations",
     "UndefinedTypeError": "undeclared super-types are common; there is a warning",
     "DuplicateObjectError": "a constant may be declared again; there is a warning",
+    "DuplicateTypeError": "a type may be declared again, with another super-type",
+    "DuplicatePredicateError": "a predicate may be declared again in the same way",
     "SemanticError: Missing total-cost": "(total-cost) is known without a declaration",
     "ParseError": "sections and parts of actions may come in any order; () is an effect",
 }

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -209,7 +210,9 @@ def test_plans_are_read_as_they_were_written(plan: Plan, tmp_path: Path) -> None
 
 def test_the_repr_of_a_plan_is_short() -> None:
     actions = (Action("go", ("a", "b")),) * 1000
-    assert repr(Plan(actions, 2500.5, unit_cost=False)) == "Plan(1000 actions, cost 2500.5)"
+    assert (
+        repr(Plan(actions, Decimal("2500.5"), unit_cost=False)) == "Plan(1000 actions, cost 2500.5)"
+    )
 
 
 def test_a_plan_without_a_stated_cost_costs_one_for_each_action() -> None:

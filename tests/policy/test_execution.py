@@ -170,6 +170,16 @@ def test_the_time_limit_holds() -> None:
     assert result.steps > 0
 
 
+def test_the_time_limit_holds_before_the_first_state() -> None:
+    joins = ", ".join(f"edge(X{i}, X{i + 1})" for i in range(2000))  # take seconds to plan
+    policy = Policy.parse(f"go(X0, X1) :- {joins}.", DOMAIN)
+    policy.compiled  # noqa: B018 (the time limit is not for the compilation)
+    begin = time.monotonic()
+    result = execute(policy, graph(3, {(0, 1), (1, 2)}, 2), time_limit=0.05)
+    assert result.outcome is Outcome.TIME_LIMIT
+    assert time.monotonic() - begin < 0.5
+
+
 def test_no_time_at_all_is_a_time_limit_too() -> None:
     assert run(graph(2, {(0, 1)}, 1), time_limit=0).outcome is Outcome.TIME_LIMIT
 

@@ -171,10 +171,10 @@ def test_baseline_of_incomplete_results() -> None:
 
 
 def test_optimal_length_is_unknown_with_action_costs() -> None:
-    records = [*seeded("rules", "p01", (10, 12)), run("exact", "p01", 8, cost=80.0, optimal=True)]
+    records = [*seeded("rules", "p01", (10, 12)), run("exact", "p01", 8, cost=80, optimal=True)]
     (task,) = compare(records).tasks["d"]
     assert task.optimum is None and task.contradictory  # the rules' plans cost less
-    records[-1] = run("exact", "p01", 8, cost=9.0, optimal=True)
+    records[-1] = run("exact", "p01", 8, cost=9, optimal=True)
     (task,) = compare(records).tasks["d"]
     assert task.optimum == 9
     assert task.optimal_length is None

@@ -394,7 +394,7 @@ def test_the_command_writes_the_files(
         (["about"], 31, "experiment.json: not a JSON object"),
         (["good", "--format", "md,docx"], 36, f"expected some of {','.join(FORMATS)}, got 'docx'"),
         (["good", "--format", ""], 36, "got ''"),
-        (["good", "--out", "good/experiment.json"], 31, "experiment.json"),
+        (["good", "--out", "good/experiment.json"], 36, "experiment.json is not a folder"),
     ],
 )
 def test_errors(

@@ -24,7 +24,7 @@ Literal = tuple[str, bool]  # an atom and its truth
 seeds = st.integers(0, 2**32 - 1)
 
 
-def plan(*actions: Action, cost: float | None = None) -> PlanResult:
+def plan(*actions: Action, cost: int | None = None) -> PlanResult:
     return PlanResult(
         outcome=Outcome.SOLVED,
         actions=actions,

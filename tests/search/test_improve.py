@@ -192,7 +192,7 @@ def test_redundant_actions_without_cost_are_eliminated() -> None:
     task = Domain.parse(ROADS).parse_task(text.replace("(:goal (at p3))", "(:goal (at p2))"))
     policy = Policy.applicable(task.domain)
     actions = tuple(Action("go", pair) for pair in (("p0", "p1"), ("p1", "p0"), ("p0", "p2")))
-    first = PlanResult(Outcome.SOLVED, actions, 9.0, False, 3, 0, 0.0)
+    first = PlanResult(Outcome.SOLVED, actions, 9, False, 3, 0, 0.0)
     *_, last = improve(policy, task, first, threads=1, max_expansions=1_000)
     assert last.actions == (Action("go", ("p0", "p3")), Action("go", ("p3", "p2")))
 
@@ -393,6 +393,39 @@ def test_an_action_without_a_cost_is_told() -> None:
     task = Domain.parse(ROADS).parse_task(text.replace("(length p0 p2)", "(length p2 p2)"))
     policy = Policy.applicable(task.domain)
     actions = (Action("go", ("p0", "p1")), Action("go", ("p1", "p2")))
-    first = PlanResult(Outcome.SOLVED, actions, 10.0, False, 2, 0, 0.0)
+    first = PlanResult(Outcome.SOLVED, actions, 10, False, 2, 0, 0.0)
     with pytest.raises(MissingValueError, match="length"):
         list(islice(improve(policy, task, first, threads=2), 1))
+
+
+def test_the_time_limit_holds_before_the_search_begins() -> None:
+    task = Domain.parse(WIDE).parse_task(wide_problem(250))
+    first = execute(Policy.parse("stop(X) :- p(X).", task.domain), task)
+    start = time.monotonic()
+    assert list(improve(Policy.applicable(task.domain), task, first, time_limit=0.3)) == []
+    assert time.monotonic() - start < 1.5
+
+
+def test_the_time_limit_of_elimination_keeps_the_plan() -> None:
+    task = Domain.parse(WIDE).parse_task(wide_problem(3))
+    first = execute(Policy.parse("stop(X) :- p(X).", task.domain), task)
+    redundant = replace(first, actions=first.actions * 100_000)
+    assert eliminate_redundant_actions(task, redundant, time_limit=0.0) is redundant
+    assert len(eliminate_redundant_actions(task, redundant).actions) == 1
+
+
+# The policy of all applicable actions derives the third power of the number of objects.
+WIDE = """
+(define (domain wide) (:predicates (p ?x) (q ?x ?y) (done))
+  (:action go :parameters (?a ?b ?c) :precondition (and (p ?a) (p ?b) (p ?c)) :effect (q ?a ?b))
+  (:action stop :parameters (?a) :precondition (p ?a) :effect (done)))
+"""
+
+
+def wide_problem(objects: int) -> str:
+    names = [f"o{i}" for i in range(objects)]
+    atoms = " ".join(f"(p {name})" for name in names)
+    return (
+        f"(define (problem x) (:domain wide) (:objects {' '.join(names)})"
+        f" (:init {atoms}) (:goal (done)))"
+    )

@@ -15,8 +15,8 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from planlog import domains
+from planlog._core import resident_memory
 from planlog.pddl.task import Action, Domain, Task
-from planlog.policy.execution import resident_memory
 from planlog.policy.policy import Policy
 from planlog.statespace.graph import NOT_REACHED
 from planlog.statespace.space import DEAD_END, UNKNOWN, StateSpace, derive, expand, expand_all

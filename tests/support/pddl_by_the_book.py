@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from decimal import Decimal
 
 from planlog.pddl.task import Action
 from support.nested_lists import Nested, nested
@@ -55,7 +56,7 @@ class Book:
                     found.get(":effect", ["and"]),
                 )
         facts = task[":init"]
-        self.values = {tuple(f[1]): float(f[2]) for f in facts if f[0] == "="}
+        self.values = {tuple(f[1]): Decimal(f[2]) for f in facts if f[0] == "="}
         self.initial = frozenset(tuple(f) for f in facts if f[0] != "=")
         self.goal = task[":goal"][0]
         self.has_metric = ":metric" in task
@@ -135,11 +136,11 @@ class Book:
             if self.holds(precondition, atoms, env)
         }
 
-    def successor(self, state: Atoms, action: Action) -> tuple[Atoms, float]:
+    def successor(self, state: Atoms, action: Action) -> tuple[Atoms, Decimal]:
         """The next state, in which an atom both added and deleted is true, and the cost."""
         atoms = self.closed(state)
         changes: dict[bool, set[Atom]] = {True: set(), False: set()}
-        cost = 0.0
+        cost = Decimal(0)
 
         def collect(effect: Nested, env: dict[str, str], adds: bool) -> None:
             nonlocal cost
@@ -161,10 +162,10 @@ class Book:
                     if isinstance(value, list):
                         cost += self.values[tuple(env.get(term, term) for term in value)]
                     else:
-                        cost += float(value)
+                        cost += Decimal(value)
                 case _:
                     changes[adds].add((head, *(env.get(part, part) for part in parts)))
 
         parameters, _, effect = self.actions[action.name]
         collect(effect, dict(zip(parameters, action.arguments, strict=True)), True)
-        return (state - changes[False]) | changes[True], cost if self.has_metric else 1.0
+        return (state - changes[False]) | changes[True], cost if self.has_metric else Decimal(1)

@@ -13,6 +13,7 @@ from hypothesis.strategies import DrawFn
 from planlog.pddl.task import Action, Domain, Task
 from planlog.policy.derivations import Derivations
 from planlog.policy.policy import Policy
+from planlog.policy.walk import Walk
 from support.clingo_reference import (
     Atom,
     DomainText,
@@ -20,6 +21,7 @@ from support.clingo_reference import (
     evaluate,
     facts_text,
     rules_text,
+    substitutions,
 )
 
 ARITIES = {"flag": 0, "red": 1, "blue": 1, "edge": 2, "likes": 2, "line": 3}
@@ -194,3 +196,13 @@ def check_against_clingo(
     facts = facts_text(DOMAIN_TEXT, OBJECT_TYPES, state, goal)
     expected = evaluate(policy.program, rules_text(policy.program, DOMAIN_TEXT), facts)
     assert_equal(policy, task, found, expected)
+
+
+def assert_maintained(walk: Walk) -> None:
+    """The maintained model equals the one from scratch: all relations, all derivations."""
+    kept = walk.derivations()
+    fresh = walk.policy.derivations(walk.task, [walk.state])
+    for ours, theirs in zip(kept.relations, fresh.relations, strict=True):
+        assert sorted(ours.of(0).tolist()) == sorted(theirs.of(0).tolist())
+    assert substitutions(kept) == substitutions(fresh)
+    assert walk.actions() == walk.policy.actions(walk.task, walk.state)

@@ -64,7 +64,7 @@ def _task(
         name = "/".join([*task.values(), planner, str(seed)])
         values = {"status": Status.SOLVED, "objects": objects, "memory": 50_000_000, **values}
         if "length" in values:
-            values.setdefault("cost", float(values["length"]))
+            values.setdefault("cost", values["length"])
         configuration = {"kind": family.value, **values.pop("configuration", {})}
         details = {"configuration": configuration, "limits": {"seconds": 1800}}
         return Record(
@@ -97,7 +97,7 @@ def _task(
     planner = {"planner": "lmcut"}
     yield run("lmcut", Family.PLANNER, seconds=2.5, configuration=planner, **found)
     proved = {"length": optimum, "optimal": True} if known else {"status": Status.TIME}
-    bound = {"lower_bound": float(optimum - (0 if known else 2))}
+    bound = {"lower_bound": optimum - (0 if known else 2)}
     yield run("exact", Family.EXACT, seconds=0.3, **proved, **bound)
 
 
@@ -194,15 +194,15 @@ def golden_records() -> Iterator[Record]:
     for seed in range(2):
         yield Record(
             f"odd {seed}", **odd, planner="rules", family=Family.RULES, status=Status.SOLVED,
-            seed=seed, length=5 + seed, cost=5.0 + seed, seconds=0.01,
+            seed=seed, length=5 + seed, cost=5 + seed, seconds=0.01,
         )  # fmt: skip
     yield Record(
         "odd worse", **odd, planner="100%_$#{x}^~\\*", family=Family.PLANNER, status=Status.SOLVED,
-        length=9, cost=9.0, seconds=2.0, plans=((12.0, 1.5), (9.0, 1.9)),
+        length=9, cost=9, seconds=2.0, plans=((12, 1.5), (9, 1.9)),
     )  # fmt: skip
     yield Record(
         "odd wrong", **odd, planner="exact", family=Family.EXACT, status=Status.SOLVED,
-        length=6, cost=6.0, optimal=True, lower_bound=6.0,
+        length=6, cost=6, optimal=True, lower_bound=6,
     )  # fmt: skip
     yield Record(
         "odd failed", **odd, planner="symk", family=Family.PLANNER, status=Status.FAILED,

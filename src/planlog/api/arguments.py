@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from planlog.api.file_kinds import FileKind, recognise
 from planlog.api.resolve import choose_policy, choose_rules, find_domain, task_files
+from planlog.files import inputs_read_once
 from planlog.pddl.task import Domain, Task
 from planlog.policy.policy import Policy
 
@@ -27,6 +28,7 @@ def task_of(task: TaskArgument, domain: Domain | None = None) -> Task:
     return (domain or Domain.read(find_domain(file))).read_task(file)
 
 
+@inputs_read_once()
 def tasks_of(tasks: TaskArgument | Iterable[TaskArgument]) -> list[Task]:
     """Return the tasks; read the files that are named, all of the first task's domain.
 
@@ -43,6 +45,7 @@ def tasks_of(tasks: TaskArgument | Iterable[TaskArgument]) -> list[Task]:
     return found
 
 
+@inputs_read_once()
 def policy_of(policy: PolicyArgument, domain: Domain) -> Policy:
     """Return the policy for tasks of a domain.
 

@@ -7,6 +7,7 @@ from enum import Enum
 from pathlib import Path
 
 from planlog.errors import Diagnostic, WrongFileError
+from planlog.files import read_input
 
 
 class FileKind(Enum):
@@ -22,22 +23,27 @@ class FileKind(Enum):
     UNKNOWN = "an unknown file"
 
 
-_READ = 65_536  # bytes; comments at the top of a file are shorter
+READ_BYTES = 65_536  # comments at the top of a file are shorter
 _CONTROL = bytes({*range(32)} - {*b"\t\n\r\f\v"})
 _PDDL_COMMENT = re.compile(r";[^\n]*")
 _DEFINE = re.compile(r"\s*\(\s*define\s*\(\s*(domain|problem)\b", re.IGNORECASE)
 _ACTION_LINE = re.compile(r"(?:[\d.]+:)?\s*\([^()]*\)(?:\s*\[[\d.]+\])?")
+_RULE_COMMENT = re.compile(r"('[^'\n]*')|%[^\n]*")  # or a quoted name, which may contain `%`
 _RULE = re.compile(r":-|←|\)\s*\.\s*$", re.MULTILINE)
 
 
 def recognise(file: Path) -> FileKind:
-    """Return the kind of a file from the beginning of its content."""
+    """Return the kind of an input from the beginning of its content."""
     if file.is_dir():
         return FileKind.FOLDER
-    if not file.is_file():
-        return FileKind.UNKNOWN  # a pipe can be read only once
-    with file.open("rb") as stream:
-        data = stream.read(_READ)
+    if not file.exists():
+        return FileKind.UNKNOWN
+    return kind_of(read_input(file))
+
+
+def kind_of(data: bytes) -> FileKind:
+    """Return the kind of a file with this content."""
+    data = data[:READ_BYTES]
     # A safetensors file begins with the length of its header, which is JSON.
     if data[8:9] == b"{" and int.from_bytes(data[:8], "little") < 2**32:
         return FileKind.MODEL
@@ -48,11 +54,11 @@ def recognise(file: Path) -> FileKind:
     if define := _DEFINE.match(text):
         return FileKind.DOMAIN if define[1].lower() == "domain" else FileKind.PROBLEM
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if len(data) == _READ:
+    if len(data) == READ_BYTES:
         lines = lines[:-1]  # the last one is cut off
     if lines and all(_ACTION_LINE.fullmatch(line) for line in lines):
         return FileKind.PLAN
-    rules = re.sub(r"%[^\n]*", "", text)
+    rules = _RULE_COMMENT.sub(r"\1", text)
     return FileKind.RULES if _RULE.search(rules) else FileKind.UNKNOWN
 
 

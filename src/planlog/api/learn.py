@@ -9,6 +9,7 @@ from pathlib import Path
 
 import planlog
 from planlog.api.arguments import PolicyArgument, TaskArgument, rules_of, tasks_of
+from planlog.files import explain
 from planlog.learning import learn as learning
 from planlog.learning.checkpoint import Checkpoint
 from planlog.learning.trainer import OnProgress as OnEpoch
@@ -46,7 +47,8 @@ def learn(
     extra `planlog[train]`. Raises NothingToLearnError if no state offers a choice between optimal
     and other actions, SettingsError for settings that do not fit, ModelError if the checkpoint is
     of another training, KeyboardInterrupt if there is no model yet, and errors of files as
-    `planlog.solve` does.
+    `planlog.solve` does. A model that cannot be written is saved in a folder for temporary files;
+    the OSError names it.
 
     >>> planlog.learn(fork, policy, "small+epochs=1+width=8")
     Model('graph', 1 layer, width 8)
@@ -69,17 +71,23 @@ def learn(
         on_checkpoint=None if checkpoint is None else checkpoint.write_now_and_then,
     )
     if checkpoint is not None and model_file is not None:
-        write(learned, Path(model_file), checkpoint)
+        learned.model.write(model_file)
+        end_checkpoint(learned, checkpoint, on_warning)
     return learned.model
 
 
-def write(learned: learning.Learned, model_file: Path, checkpoint: Checkpoint) -> None:
-    """Write the model, and the checkpoint if the training was interrupted."""
-    learned.model.write(model_file)
-    if not learned.interrupted:
+def end_checkpoint(
+    learned: learning.Learned, checkpoint: Checkpoint, on_warning: Callable[[str], None]
+) -> None:
+    """Write the checkpoint of an interrupted training; remove that of a finished one."""
+    if learned.interrupted:
+        if learned.checkpoint:  # there is none yet in the middle of the first epoch
+            checkpoint.write(learned.checkpoint)
+        return
+    try:
         checkpoint.remove()
-    elif learned.checkpoint:  # there is none yet in the middle of the first epoch
-        checkpoint.write(learned.checkpoint)
+    except OSError as error:
+        on_warning(f"warning: the checkpoint cannot be removed: {explain(error)}")
 
 
 def checkpoint_of(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import glob
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING
 from planlog import domains
 from planlog.api.file_kinds import FileKind, expect, recognise, wrong_file
 from planlog.errors import MissingFileError, ModelError, PlanlogError, RuleError, UnknownNameError
+from planlog.files import is_stream
 from planlog.pddl.task import Domain
 from planlog.policy.policy import Policy
 
@@ -23,7 +26,13 @@ _LEVELS = 3
 
 
 def find_domain(place: Path) -> Path:
-    """Find `domain.pddl` beside a task, or in a folder, or in a folder above."""
+    """Find `domain.pddl` beside a task, or in a folder, or in a folder above.
+
+    Raises FileNotFoundError if the task or folder itself is missing, MissingFileError if there is
+    no domain.
+    """
+    if not place.exists():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(place))
     folder = place if place.is_dir() else place.parent
     for parent in [folder, *folder.absolute().parents[:_LEVELS]]:
         if (parent / "domain.pddl").is_file():
@@ -50,8 +59,6 @@ def split_files(files: Sequence[Path]) -> tuple[Path, list[Path]]:
     if kind is FileKind.PROBLEM and any(recognise(f) is FileKind.DOMAIN for f in others):
         raise wrong_file(first, kind, FileKind.DOMAIN, "DOMAIN")
     tasks = task_files(files)
-    if not tasks[0].exists():
-        raise FileNotFoundError(2, "No such file or directory", str(tasks[0]))
     return find_domain(tasks[0]), tasks
 
 
@@ -184,10 +191,11 @@ def choose_policy(
     return Choice(trained, f"shipped: {shipped}, learned", shipped)
 
 
-def read_model(file: str | Path) -> Model:
-    """Read a model file."""
+def read_model(file: str | Path, argument: str = "the model") -> Model:
+    """Read a model file, which messages about a file of another kind call `argument`."""
     # Imported here: rules alone, which most commands use, need no networks.
     from planlog.network.model_file import Model
 
-    expect(Path(file), FileKind.MODEL, "the model")
+    if not is_stream(Path(file)):
+        expect(Path(file), FileKind.MODEL, argument)
     return Model.read(file)

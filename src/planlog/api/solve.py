@@ -47,6 +47,9 @@ def solve(
     of `planlog.policy.execution.execute`: bounds on the number of actions, on seconds and on bytes;
     a depth-first search that enters no state twice; a function that is called before each action.
 
+    `time_limit` bounds the evaluation of the initial state, the execution and the elimination. It
+    does not bound the reading of files and the compilation of rules.
+
     Returns the result, whose `plan` is None unless the task is solved. Ctrl-C ends the execution,
     not the program. Raises PddlError, RuleError or ModelError for files with mistakes, and OSError
     for those that cannot be read.
@@ -59,14 +62,16 @@ def solve(
     rng = np.random.default_rng(seed)
     begin = time.monotonic()
 
+    def left() -> float | None:
+        return None if time_limit is None else begin + time_limit - time.monotonic()
+
     def run(policy: Policy) -> PlanResult:
-        left = None if time_limit is None else begin + time_limit - time.monotonic()
         return execute(
             policy,
             task,
             rng=rng,
             max_steps=max_steps,
-            time_limit=left,
+            time_limit=left(),
             memory_limit=memory_limit,
             avoid_revisits=avoid_revisits,
             observer=observer,
@@ -75,7 +80,7 @@ def solve(
     result = first_plan(policy, run) if rules_first else run(policy)
     try:
         if eliminate:
-            result = eliminate_redundant_actions(task, result)
+            result = eliminate_redundant_actions(task, result, time_limit=left())
         return replace(result, seconds=time.monotonic() - begin)
     except KeyboardInterrupt:  # which must not lose the plan
         return result
@@ -98,17 +103,19 @@ def improve(
     file; without it, the policy finds one, which is the first result, or the only one if it is no
     plan. Every other result costs less than the result before, and less than the given plan.
 
-    The search ends after `time_limit` seconds or `max_expansions` applied actions, or when no plan
+    The search ends after `time_limit` seconds (without those of reading and compilation, but with
+    those of the first plan if none is given) or `max_expansions` applied actions, or when no plan
     can cost less. By default it uses all processors. Without a time limit, the results depend on
     the seed, the number of threads and that of expansions only. `eliminate` removes redundant
     actions.
 
     Raises InapplicableError or PlanlogError if the given plan is not one, MissingValueError if the
-    task lacks the cost of a derived action, and errors of files as `solve` does.
+    task lacks the cost of a derived action, CostOverflowError if the cost of the plan is too large,
+    and errors of files as `solve` does.
 
     >>> *_, best = planlog.improve(task, policy, max_expansions=100, threads=1)
     >>> best.cost
-    2.0
+    2
     """
     task = task_of(task)
     policy = policy_of(policy, task.domain)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from planlog.api.resolve import find_domain
+from planlog.files import read_input_text
 from planlog.pddl.plan import Plan
 from planlog.pddl.task import Task
 from planlog.validation import Report, Validator
@@ -35,13 +36,9 @@ def validate(
         texts, files = (task.domain.text, task.text), (task.domain.file, task.file)
     else:
         paths = (Path(domain or find_domain(Path(task))), Path(task))
-        texts, files = (_read(paths[0]), _read(paths[1])), (str(paths[0]), str(paths[1]))
+        texts = (read_input_text(paths[0]), read_input_text(paths[1]))
+        files = (str(paths[0]), str(paths[1]))
     validator = Validator(*texts, names=files)
     if isinstance(plan, Plan):
         return validator.replay(str(plan), prefix=prefix)
-    return validator.replay(_read(Path(plan)), prefix=prefix, name=str(plan))
-
-
-def _read(path: Path) -> str:
-    # Bytes that are not UTF-8 occur in comments of old files.
-    return path.read_text("utf-8-sig", errors="replace")
+    return validator.replay(read_input_text(plan), prefix=prefix, name=str(plan))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
-import sys
+import traceback
 from collections.abc import Sequence
 
 import click
 
 import planlog
 from planlog.cli.command import LazyGroup
+from planlog.cli.console import emit, say
 from planlog.cli.exit_codes import ExitCode
+from planlog.cli.process import begin_command
 
 # Each command is the module of its name in `planlog.cli.commands`.
 SUMMARIES = {
@@ -35,25 +38,44 @@ HELP = """Plan with generalised policies: a few Datalog rules solve every task o
 """
 
 app = LazyGroup("planlog", package="planlog.cli.commands", summaries=SUMMARIES, help=HELP)
-click.version_option(planlog.__version__, message="planlog %(version)s")(app)
+
+
+def _show_version(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        emit(f"planlog {planlog.__version__}")
+        context.exit()
+
+
+app.params.append(
+    click.Option(
+        ["--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_show_version,
+        help="Show the version and exit.",
+    )
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    begin_command()
     # Starting the threads of numpy's BLAS, which Planlog has no use for, takes as long as solving
     # a small task.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         return int(app.main(arguments, prog_name="planlog", standalone_mode=False) or 0)
     except click.ClickException as error:
-        error.show()
+        text = io.StringIO()
+        error.show(text)
+        say(text.getvalue().rstrip("\n"))
         return ExitCode.USAGE
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
     except Exception:
         # Commands report every mistake of a user as a message, so this is a bug.
-        sys.excepthook(*sys.exc_info())
-        print("planlog: this is a bug in Planlog; please report it", file=sys.stderr)
+        say(traceback.format_exc() + "planlog: this is a bug in Planlog; please report it")
         return ExitCode.CRITICAL

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
-from collections.abc import Mapping
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import IO, Any
 
 import click
 from click.exceptions import Exit
 
-from planlog.cli.console import emit_json, say
+from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
 from planlog.errors import (
-    MOST_DIAGNOSTICS,
+    MOST_SHOWN,
     InputError,
     MissingFileError,
     NothingToLearnError,
@@ -21,6 +25,7 @@ from planlog.errors import (
     UnsupportedError,
     clip,
 )
+from planlog.files import OutputError, explain, inputs_read_once
 
 CONTEXT_SETTINGS: dict[str, Any] = {
     "help_option_names": ["-h", "--help"],
@@ -34,12 +39,31 @@ class BadUsage(click.ClickException):
 
     exit_code = ExitCode.USAGE
 
-    def show(self, file: object = None) -> None:
-        say(f"planlog: {self.message}")
+    def show(self, file: IO[Any] | None = None) -> None:
+        print(f"planlog: {clip(self.message)}", file=file or sys.stderr)
 
 
-class Command(click.Command):
-    """A command that prints its help as written and turns user mistakes into messages."""
+class _OwnHelp(click.Command):
+    """A command that prints its help as written, and fails if it cannot be printed."""
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.callback = _show_help
+        return option
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_help(self.help or "", formatter)
+
+
+def _show_help(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        emit(context.get_help())
+        context.exit()
+
+
+class Command(_OwnHelp):
+    """A command that keeps its limits and turns user mistakes into messages."""
 
     def __init__(self, name: str | None, **settings: Any) -> None:
         settings["context_settings"] = CONTEXT_SETTINGS | settings.get("context_settings", {})
@@ -47,7 +71,8 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _limited(ctx) as check, inputs_read_once(check):
+                return super().invoke(ctx)
         except Exception as error:
             if (failure := _failure(error)) is None:
                 raise
@@ -59,11 +84,8 @@ class Command(click.Command):
                 say(message if isinstance(error, InputError) else f"planlog: {message}")
             raise Exit(code) from None
 
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        write_help(self.help or "", formatter)
 
-
-class LazyGroup(click.Group):
+class LazyGroup(_OwnHelp, click.Group):
     """A group that knows the names and summaries of its commands, and imports one to run it.
 
     Most of a command's start-up time is its imports, and `planlog doctor` has to run where other
@@ -91,8 +113,21 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(self._summaries.items()))
 
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        write_help(self.help or "", formatter)
+
+@contextmanager
+def _limited(ctx: click.Context) -> Iterator[Callable[[], None] | None]:
+    """Keep the limits that the options of a command give; yield a check of the memory."""
+    try:
+        from planlog.cli.limits import OutOfTime, check_memory, limited
+    except ImportError:  # `planlog doctor` reports a core that cannot be imported
+        yield None
+        return
+    time_limit, memory_limit = map(ctx.params.get, ("time_limit", "memory_limit"))
+    try:
+        with limited(time_limit, memory_limit, as_json=bool(ctx.params.get("as_json"))):
+            yield None if memory_limit is None else partial(check_memory, memory_limit)
+    except OutOfTime:
+        raise TimeoutError from None
 
 
 def write_help(text: str, formatter: click.HelpFormatter) -> None:
@@ -118,14 +153,25 @@ def _failure(error: Exception) -> tuple[ExitCode, str, str] | None:
         case UnicodeDecodeError():
             text = f"not a text file in UTF-8: {error.reason} at byte {error.start}"
             return ExitCode.BAD_INPUT, "bad input", text
-        case OSError() if error.filename is not None:
-            text = f"{error.filename}: {error.strerror}"
-            return ExitCode.BAD_INPUT, "bad input", clip(text)
         case MemoryError():
-            return ExitCode.MEMORY_LIMIT, "memory limit", "out of memory"
+            return ExitCode.MEMORY_LIMIT, "memory limit", str(error) or "out of memory"
         case TimeoutError():
             return ExitCode.TIME_LIMIT, "time limit", "out of time"
+        case OutputError():
+            return ExitCode.OUTPUT, "output not written", clip(explain(error))
+        case OSError():
+            return _system_failure(error)
     return None
+
+
+def _system_failure(error: OSError) -> tuple[ExitCode, str, str]:
+    """Return exit code, outcome and message of what the system refused, other than an output."""
+    message = clip(explain(error))
+    if error.errno == errno.ENOMEM:
+        return ExitCode.MEMORY_LIMIT, "memory limit", message
+    if error.filename is None:
+        return ExitCode.CRITICAL, "system error", message
+    return ExitCode.BAD_INPUT, "bad input", message
 
 
 def _report_as_json(error: Exception, outcome: str, message: str) -> None:
@@ -136,10 +182,10 @@ def _report_as_json(error: Exception, outcome: str, message: str) -> None:
             "line": d.line,
             "column": d.column,
             "severity": d.severity.value,
-            "message": clip(d.message),
-            "hint": clip(d.hint),
+            "message": d.message,
+            "hint": d.hint,
         }
-        for d in diagnostics[:MOST_DIAGNOSTICS]
+        for d in diagnostics[:MOST_SHOWN]
     ]
     counts = {"diagnostics": located, "diagnostic_count": len(diagnostics)}
     emit_json({"outcome": outcome, "message": message, **counts})

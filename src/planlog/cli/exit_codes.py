@@ -18,5 +18,6 @@ class ExitCode(IntEnum):
     UNSUPPORTED = 34
     CRITICAL = 35
     USAGE = 36
+    OUTPUT = 73  # an output that cannot be written, as in sysexits.h
     INTERRUPTED = 128 + signal.SIGINT
     BROKEN_PIPE = 128 + signal.SIGPIPE

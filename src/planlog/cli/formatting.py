@@ -11,11 +11,6 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def as_number(cost: float) -> int | float:
-    """Return a cost, without a point if it is whole."""
-    return int(cost) if cost.is_integer() else cost
-
-
 def percent(number: int, of: int) -> str:
     """Return a percentage such as "1.20 %"; only none at all is 0 %, and only all are 100 %."""
     if number == 0 or number == of:

@@ -11,24 +11,55 @@ import click
 from click.shell_completion import CompletionItem
 
 from planlog import domains
+from planlog.network.settings import RANGES
+from planlog.ranges import Range
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 FILE = click.Path(path_type=Path)
 
 
+# Numbers that only have to be bounded, and those of threads and processes.
+MOST = 10**9
+MOST_WORKERS = 1024
+# The longest duration, some thirty years, is no limit at all.
+MOST_SECONDS = 1e9
+
+
+class Number(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A number in a range."""
+
+    name = "number"
+
+    def __init__(self, range: Range) -> None:
+        self.range = range
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | float:
+        try:
+            return self.range.read(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 def number(
-    name: str, help: str, *, least: int = 1, most: int | None = None, **settings: Any
+    *names: str, help: str, least: int = 1, most: int = MOST, **settings: Any
 ) -> Callable[[_F], _F]:
     """Declare an option for a whole number."""
-    settings = {"metavar": "N", **settings}
-    return click.option(name, type=click.IntRange(least, most), help=help, **settings)
+    return in_range(*names, help=help, range=Range(least, most), **settings)
 
 
-def seconds(name: str, help: str, *, least: float = 0, **settings: Any) -> Callable[[_F], _F]:
+def seconds(*names: str, help: str, least: float = 0.0, **settings: Any) -> Callable[[_F], _F]:
     """Declare an option for a duration."""
-    kind = click.FloatRange(min=least)
-    return click.option(name, type=kind, metavar="SECONDS", help=help, **settings)
+    settings = {"metavar": "SECONDS", **settings}
+    return in_range(*names, help=help, range=Range(float(least), MOST_SECONDS), **settings)
+
+
+def in_range(*names: str, help: str, range: Range, **settings: Any) -> Callable[[_F], _F]:
+    """Declare an option for a number in a range."""
+    settings = {"metavar": "N", **settings}
+    return click.option(*names, type=Number(range), help=help, **settings)
 
 
 def file(*names: str, help: str, metavar: str = "FILE", **settings: Any) -> Callable[[_F], _F]:
@@ -110,19 +141,21 @@ policy = click.option(
     help="Rules: a file, none (all applicable actions), shipped, or the name of a shipped domain.",
 )
 as_json = flag("--json", "as_json", help="Output as one JSON object.")
-seed = number("--seed", "Random seed.", least=0, default=0)
-time_limit = seconds("--time-limit", "Time limit of the command.")
+MOST_SEED = 2**64 - 1
+seed = number("--seed", help="Random seed.", least=0, most=MOST_SEED, default=0)
+time_limit = seconds("--time-limit", help="Time limit of the command, from its start.")
+MOST_MEGABYTES = 10**8
 memory_limit = number(
     "--memory-limit",
-    "Memory limit of the process.",
+    help="Memory limit of the process.",
+    most=MOST_MEGABYTES,
     metavar="MB",
     callback=lambda context, parameter, megabytes: megabytes and megabytes * 1024**2,
 )
-layers = number(
+layers = in_range(
     "--layers",
-    "Number of message-passing layers.",
-    least=0,
-    most=100,
+    help="Number of message-passing layers.",
+    range=RANGES["layers"],
     metavar="L",
     show_default="1",
 )

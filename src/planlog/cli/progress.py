@@ -11,7 +11,9 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from planlog.cli.console import say
-from planlog.cli.formatting import as_number, counted, duration
+from planlog.cli.formatting import counted, duration
+from planlog.costs import cost_text
+from planlog.printable import printable
 
 if TYPE_CHECKING:
     from planlog.checking import Stage
@@ -63,7 +65,7 @@ class _Progress:
         After the first line, a stage that `begins` has a line of its own.
         """
         if self.is_terminal:
-            self._bar.update(self._line, description=text, **bar)
+            self._bar.update(self._line, description=printable(text), **bar)
         elif time.monotonic() >= self._next_line or (begins and self._has_lines):
             self._has_lines = True
             self._next_line = time.monotonic() + self.LINE_SECONDS
@@ -120,7 +122,7 @@ class ImproveProgress(_Progress):
 
     def on_plan(self, plan: PlanResult) -> None:
         """Show a better plan."""
-        self._best = f"best cost {as_number(plan.cost)}"
+        self._best = f"best cost {cost_text(plan.cost)}"
         if self.is_terminal:
             self.show(f"improving the plan: {self._best}")
 
@@ -172,6 +174,7 @@ class TrainingProgress(_Progress):
 
     def on_epoch(self, done: Epoch) -> None:
         """Show an epoch, and end the training if a signal has arrived."""
+        self._signals.keep_result()
         text = f"epoch {done.epoch} of {done.epochs}: loss {done.loss:.4g}, "
         text += f"accuracy {done.accuracy:.1%}"
         begins = self._stage is not None

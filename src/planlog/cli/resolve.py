@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from planlog import domains
-from planlog.api.file_kinds import FileKind, recognise
+from planlog.api.file_kinds import READ_BYTES, FileKind, kind_of, recognise
 from planlog.api.resolve import Choice, is_policy_word, split_files
 from planlog.cli.command import BadUsage
 from planlog.cli.console import say, warn
+from planlog.files import OutputError, check_folder, check_replaceable, explain
 from planlog.pddl.task import Domain, Task
 from planlog.policy.policy import Policy
 
@@ -70,16 +72,66 @@ def read_tasks(policy: Policy, files: Sequence[Path], shipped: str | None = None
     return tasks
 
 
-def check_writable(file: Path, option: str) -> None:
-    """Raise BadUsage before the work is done if its result could not or should not be written."""
-    if file.is_dir():
-        raise BadUsage(f"{option}: {file} is a folder")
-    if not file.parent.is_dir():
-        raise BadUsage(f"{option}: there is no folder {file.parent}")
-    if not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise BadUsage(f"{option}: {file} cannot be written")
-    if (kind := recognise(file)) in (FileKind.DOMAIN, FileKind.PROBLEM, FileKind.RULES):
-        raise BadUsage(f"{option}: {file} is {kind.value}, and would be overwritten")
+def check_writable(file: Path, option: str, ending: str = "") -> None:
+    """Reject before the work an output that could not or should not be written after it.
+
+    The command may also write a file whose name has this `ending`. Raises BadUsage for a mistake
+    of the command line, and OutputError for what the system refuses.
+    """
+    try:
+        check_output_name(file, option)
+        if not file.parent.is_dir():
+            raise BadUsage(f"{option}: there is no folder {file.parent}")
+        if ending:
+            check_output_name(file.with_name(file.name + ending), option)
+        check_replaceable(file)
+        if file.is_file() and (kind := _kind_of_output(file)) in _INPUTS:
+            raise BadUsage(f"{option}: {file} is {kind.value}, and would be overwritten")
+    except OSError as error:
+        raise _rejected(error, file, option) from None
+
+
+def check_output_name(file: Path, option: str) -> None:
+    """Reject the name of a folder, and a name that is too long."""
+    try:
+        if file.is_dir():
+            raise BadUsage(f"{option}: {file} is a folder")
+    except OSError as error:
+        raise _rejected(error, file, option) from None
+
+
+def check_output_folder(folder: Path, option: str) -> None:
+    """Reject before the work a folder that no file could be written to."""
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise BadUsage(f"{option}: {folder} is not a folder")
+        check_folder(folder)
+    except OSError as error:
+        raise _rejected(error, folder, option) from None
+
+
+_INPUTS = (FileKind.DOMAIN, FileKind.PROBLEM, FileKind.RULES)
+
+
+def _kind_of_output(file: Path) -> FileKind:
+    with file.open("rb") as stream:
+        return kind_of(stream.read(READ_BYTES))
+
+
+def _rejected(error: OSError, file: Path, option: str) -> Exception:
+    found = OutputError(error.errno, error.strerror, f"{option}: {file}")
+    is_mistake = error.errno in (errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP, errno.EINVAL)
+    return BadUsage(explain(found)) if is_mistake else found
+
+
+@contextmanager
+def reported(failures: list[OutputError]) -> Iterator[None]:
+    """Report and collect an output that cannot be written, so that the others are written."""
+    try:
+        yield
+    except OutputError as error:
+        failures.append(error)
+        say(f"planlog: {explain(error)}")
 
 
 def require(module: str, extra: str, purpose: str) -> None:

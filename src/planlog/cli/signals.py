@@ -1,4 +1,4 @@
-"""Signals and time limits that end a command in good order."""
+"""Signals and limits that end a command in good order."""
 
 from __future__ import annotations
 
@@ -8,39 +8,46 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Self
 
+from planlog._core import StopReason, Watchdog
 from planlog.cli.exit_codes import ExitCode
+from planlog.cli.limits import PATIENCE, PATIENCE_WITH_RESULT, raised_again
 
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
-_OUT_OF_TIME = (signal.SIGALRM, signal.SIGXCPU)
+_LIMITS = (signal.SIGALRM, signal.SIGXCPU)  # SIGALRM comes from the watchdog
 
 
 class Signals:
-    """Record SIGINT, SIGTERM, SIGXCPU and the end of a time limit, and interrupt work with them.
+    """Record SIGINT, SIGTERM, SIGXCPU and limits, and interrupt work with them.
 
-    A signal raises KeyboardInterrupt only inside `until_interrupted()`, and only the first one
-    does: code that writes results runs outside of it, or inside `shield()`, and is never cut off.
-    A signal that the parent process ignores (as under `nohup`) stays ignored.
+    A signal or a time limit raises KeyboardInterrupt, and a memory limit MemoryError, only inside
+    `until_interrupted()`, and only the first one does: code that writes results runs outside of it,
+    or inside `shield()`, and is never cut off. A signal that the parent process ignores (as under
+    `nohup`) stays ignored.
+
+    The watchdog is patient with work outside of `until_interrupted()`, and inside of it after
+    `keep_result()`. Elsewhere there is nothing to lose, and it soon ends the process.
     """
 
-    def __init__(self, time_limit: float | None = None) -> None:
+    def __init__(self) -> None:
         self.received: list[int] = []
-        self._time_limit = time_limit
+        self.out_of_memory = False
         self._armed = False
+        self._has_result = False
+        self._raised_again = raised_again(self._is_lost)
 
     def __enter__(self) -> Self:
-        watched = (*_INTERRUPTS, *_OUT_OF_TIME)
+        watched = (*_INTERRUPTS, *_LIMITS)
         self._before = {number: signal.getsignal(number) for number in watched}
         for number, handler in self._before.items():
             if handler is not signal.SIG_IGN:
                 signal.signal(number, self._handle)
-        if self._time_limit is not None:
-            # A timer of 0 seconds would never fire.
-            signal.setitimer(signal.ITIMER_REAL, max(self._time_limit, 1e-6))
+        self._raised_again.__enter__()
+        if Watchdog.reason() in (StopReason.TIME, StopReason.MEMORY):
+            self._handle(signal.SIGALRM, None)  # a library has swallowed its exception
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._time_limit is not None:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        self._raised_again.__exit__(None, None, None)
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
@@ -52,52 +59,91 @@ class Signals:
         """
         try:
             self._armed = True
+            Watchdog.set_patience(PATIENCE_WITH_RESULT if self._has_result else PATIENCE)
+            Watchdog.set_stops_work(True)
             yield
             self._armed = False
         except KeyboardInterrupt:
             pass
         finally:
             self._armed = False
+            Watchdog.set_stops_work(False)
+            Watchdog.set_patience(PATIENCE_WITH_RESULT)
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Run work that the first signal ends, inside or outside of `until_interrupted()`."""
+        if self._armed or self.received:
+            yield
+        else:
+            with self.until_interrupted():
+                yield
 
     @contextmanager
     def shield(self) -> Iterator[None]:
         """Run short work to its end, and raise a signal that arrives meanwhile afterwards."""
         armed, self._armed = self._armed, False
+        Watchdog.set_patience(PATIENCE_WITH_RESULT)
         try:
             yield
         finally:
             self._armed = armed
             if armed:
+                Watchdog.set_patience(PATIENCE_WITH_RESULT if self._has_result else PATIENCE)
                 self.check()
 
+    def keep_result(self) -> None:
+        """Let the watchdog wait for a result that exists but is not yet written."""
+        self._has_result = True
+        Watchdog.set_patience(PATIENCE_WITH_RESULT)
+
     def check(self) -> None:
-        """Raise KeyboardInterrupt if a signal has arrived.
+        """Raise KeyboardInterrupt or MemoryError if a signal or a limit has arrived.
 
         Long work calls this now and then: libraries that swallow all exceptions would lose one
         that the handler raised.
         """
         if self.received:
             self._armed = False
-            raise KeyboardInterrupt
+            raise MemoryError if self.out_of_memory else KeyboardInterrupt
 
     @property
     def out_of_time(self) -> bool:
         """Whether the first signal was the end of the time limit."""
-        return bool(self.received) and self.received[0] in _OUT_OF_TIME
+        return bool(self.received) and self.received[0] in _LIMITS and not self.out_of_memory
 
     @property
     def reason(self) -> str:
         """The reason why the work ended early."""
+        if self.out_of_memory:
+            return "out of memory"
         return "out of time" if self.out_of_time else "interrupted"
+
+    @property
+    def outcome(self) -> str:
+        """The outcome of work that ended early, as in JSON objects."""
+        if self.out_of_memory:
+            return "memory limit"
+        return "time limit" if self.out_of_time else "interrupted"
 
     @property
     def exit_code(self) -> int:
         """Exit code of work that a signal ended, as a shell reports it."""
+        if self.out_of_memory:
+            return ExitCode.MEMORY_LIMIT
         if self.out_of_time:
             return ExitCode.TIME_LIMIT
         return 128 + self.received[0] if self.received else ExitCode.INTERRUPTED
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        if not self.received and number == signal.SIGALRM:
+            self.out_of_memory = Watchdog.reason() is StopReason.MEMORY
         self.received.append(number)
         if self._armed:
             self.check()
+
+    def _is_lost(self, error: type[BaseException]) -> bool:
+        """Return whether an exception is one of `check`, and raise it at the next signal."""
+        is_lost = bool(self.received) and issubclass(error, (KeyboardInterrupt, MemoryError))
+        self._armed = self._armed or is_lost
+        return is_lost

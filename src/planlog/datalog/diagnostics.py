@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from planlog.errors import Diagnostic, RuleError, Severity
+from planlog import errors
+from planlog.errors import MOST_DIAGNOSTICS, Diagnostic, RuleError, Severity, clip
+
+# A hint, or a function that returns it: suggestions take time, and most are never shown.
+Hint = str | Callable[[], str]
 
 
 class Place(NamedTuple):
@@ -21,21 +25,28 @@ NOWHERE = Place(0, 0, 1)  # the place of generated rules
 
 
 class Diagnostics:
-    """Errors and warnings about a rule file, each with its source line."""
+    """Errors and warnings about a rule file, each with its source line.
+
+    At the error number MOST_DIAGNOSTICS, the reading ends with RuleError; later warnings are
+    dropped.
+    """
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self._lines = text.split("\n")
-        self._diagnostics: list[Diagnostic] = []
+        self._found: dict[Severity, list[Diagnostic]] = {Severity.ERROR: [], Severity.WARNING: []}
         self._reported: set[tuple[int, str, str]] = set()
 
-    def error(self, place: Place, message: str, hint: str = "") -> None:
+    def error(self, place: Place, message: str, hint: Hint = "") -> None:
         """Add an error; the hint says how to fix it."""
         self._add(Severity.ERROR, place, message, hint)
+        if len(self._found[Severity.ERROR]) == MOST_DIAGNOSTICS:
+            self.raise_errors()
 
-    def warning(self, place: Place, message: str, hint: str = "") -> None:
+    def warning(self, place: Place, message: str, hint: Hint = "") -> None:
         """Add a warning; the hint says how to avoid it."""
-        self._add(Severity.WARNING, place, message, hint)
+        if len(self._found[Severity.WARNING]) < MOST_DIAGNOSTICS:
+            self._add(Severity.WARNING, place, message, hint)
 
     def raise_errors(self) -> None:
         """Raise RuleError if there are errors.
@@ -52,25 +63,32 @@ class Diagnostics:
         return self._of(Severity.WARNING)
 
     def _of(self, severity: Severity) -> tuple[Diagnostic, ...]:
-        chosen = [d for d in self._diagnostics if d.severity is severity]
-        return tuple(sorted(chosen, key=lambda d: (d.line, d.column)))
+        return tuple(sorted(self._found[severity], key=lambda d: (d.line, d.column)))
 
-    def _add(self, severity: Severity, place: Place, message: str, hint: str) -> None:
+    def _add(self, severity: Severity, place: Place, message: str, hint: Hint) -> None:
         line, column, length = place
-        if (line, message, hint) in self._reported:
+        key = (line, clip(message), clip(hint) if isinstance(hint, str) else "")
+        if key in self._reported:
             return  # the same mistake again in the same line
-        self._reported.add((line, message, hint))
+        self._reported.add(key)
+        hint = hint if isinstance(hint, str) else hint()
         source = self._lines[line - 1]
-        self._diagnostics.append(
+        self._found[severity].append(
             Diagnostic(self.file, line, column, message, hint, source, length, severity)
         )
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate most similar to the name, if any; `-` and `_` count as equal."""
+    """Return the candidate most similar to the name, if any; `-` and `_` count as equal.
+
+    If there is none, return a candidate that has the name as a part, such as `up` in `move.up`:
+    a name that lacks its quotes is read in parts.
+    """
     plain = {candidate.replace("-", "_"): candidate for candidate in candidates}
-    close = difflib.get_close_matches(name.replace("-", "_"), plain, n=1)
-    return plain[close[0]] if close else None
+    close = errors.nearest(name.replace("-", "_"), plain)
+    if close:
+        return plain[close]
+    return next((c for c in plain.values() if name in re.findall(r"[\w-]+", c)), None)
 
 
 def enumeration(names: Iterable[str], limit: int = 12) -> str:

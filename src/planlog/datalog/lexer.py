@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from planlog.datalog.diagnostics import Diagnostics, Place
+from planlog.datalog.syntax import quoted
 
 
 class Kind(Enum):
@@ -42,7 +43,7 @@ class Token:
 
     def __str__(self) -> str:
         if self.kind in (Kind.NAME, Kind.VARIABLE):
-            return f"{self.kind.value} '{self.text}'"
+            return f"{self.kind.value} {quoted(self.text)}"
         return str(self.kind.value)
 
 
@@ -110,7 +111,7 @@ _TOKEN = re.compile(
     | (?P<space>\n|[^\S\n]+|%[^\n]*)
     | (?P<word>\w[\w-]*)
     | (?P<question>\?[\w-]*)
-    | (?P<quoted>"[^"\n]*"|'[^'\n]*'|["'][\w-]*)
+    | (?P<quoted>'(?:[^'\n]|'')*'|"[^"\n]*"|["'][\w-]*)
     | (?P<foreign>==|:=)
     | (?P<punctuation>{_any_of(_PUNCTUATION)})
     | (?P<foreign_too>{_any_of(_FOREIGN)})
@@ -166,20 +167,44 @@ def _token(group: str, found: Token, diagnostics: Diagnostics) -> Token | None:
             diagnostics.error(found.place, "a variable starts with a capital, not with '?'", hint)
             return replace(found, kind=Kind.VARIABLE, text=name or "X")
         case "quoted":
-            closed = len(text) > 1 and text[-1] == text[0]
-            message = "names are not quoted" if closed else "this quote is never closed"
-            diagnostics.error(found.place, message, "write the name alone, as in PDDL")
-            return replace(found, kind=Kind.NAME, text=text.strip(text[0]).lower())
+            return _quoted(found, diagnostics)
         case _:
             shown = f"'{text[0]}'" if text[0].isprintable() else f"U+{ord(text[0]):04X}"
-            diagnostics.error(found.place, f"unknown character {shown}", "delete it")
+            hint = "delete it"
+            if not _NO_NAME.match(text):
+                hint += f"; a name that contains it stands in quotes: {quoted(f'a{text[0]}b')}"
+            diagnostics.error(found.place, f"unknown character {shown}", hint)
             return None
+
+
+# The characters that no name of PDDL contains.
+_NO_NAME = re.compile(r"[^!-~]|[();?|]")
+
+
+def _quoted(found: Token, diagnostics: Diagnostics) -> Token:
+    text = found.text
+    is_closed = len(text) > 1 and text[-1] == text[0]
+    name = (text[1:-1] if is_closed else text[1:]).lower()
+    if text[0] == "'":
+        name = name.replace("''", "'")
+    if not is_closed:
+        hint = "names with special characters stand in single quotes, as in 'a.b'"
+        diagnostics.error(found.place, "this quote is never closed", hint)
+    elif not name:
+        diagnostics.error(found.place, "this name is empty", "write a name between the quotes")
+    elif match := _NO_NAME.search(name):
+        hint = "names consist of ASCII characters except spaces and ( ) ; ? |, as in PDDL"
+        diagnostics.error(found.place, f"{match.group()!r} cannot stand in a name", hint)
+    elif text[0] == '"':
+        message = "names are quoted with ', not with \""
+        diagnostics.error(found.place, message, f"write {quoted(name)}")
+    return replace(found, kind=Kind.NAME, text=name)
 
 
 def _word(found: Token, diagnostics: Diagnostics) -> Token:
     text = found.text
     if not text.isascii():
-        hint = "names consist of the letters a to z, digits, '-' and '_', as in PDDL"
+        hint = "names consist of ASCII characters, as in PDDL"
         diagnostics.error(found.place, f"'{text}' is not a name", hint)
     if text == "_":
         return replace(found, kind=Kind.WILDCARD)

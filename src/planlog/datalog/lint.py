@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from planlog.datalog.diagnostics import Diagnostics, Place, enumeration, nearest
 from planlog.datalog.stratify import Dependencies
-from planlog.datalog.syntax import NETWORK_MARK, Comparison, Constant, Relation, Rule, Variable
+from planlog.datalog.syntax import (
+    NETWORK_MARK,
+    Comparison,
+    Constant,
+    Relation,
+    Rule,
+    Variable,
+    quoted,
+    written,
+)
 
 if TYPE_CHECKING:
     from planlog.pddl.task import Domain
@@ -23,7 +34,7 @@ def lint(
     if any(rule.is_policy_rule for rule in rules):
         _unused(first_rules, rules, dependencies, domain, diagnostics)
     else:
-        names = enumeration(action.name for action in domain.actions)
+        names = enumeration(written(action.name) for action in domain.actions)
         hint = f"write rules whose heads are actions of the domain: {names}" if names else ""
         message = "no rule derives an action, so this policy never acts"
         diagnostics.warning(Place(1, 1, 1), message, hint)
@@ -49,12 +60,16 @@ def _unused(
     for relation, rule in first_rules.items():
         if relation in used:
             continue
-        alike = [a.name for a in domain.actions if a.arity == relation.arity]
-        near = nearest(relation.name, alike)
-        remedy = f"use it there, delete its rules, or write {relation}{NETWORK_MARK} in the head"
-        hint = f"did you mean the action '{near}'?" if near else f"{remedy} if it is for networks"
         message = f"{relation} is not used: no rule for an action depends on it"
-        diagnostics.warning(rule.head.place, message, hint)
+        diagnostics.warning(rule.head.place, message, partial(_unused_hint, relation, domain))
+
+
+def _unused_hint(relation: Relation, domain: Domain) -> str:
+    alike = [a.name for a in domain.actions if a.arity == relation.arity]
+    if near := nearest(relation.name, alike):
+        return f"did you mean the action {quoted(near)}?"
+    marked = f"{relation}{NETWORK_MARK}"
+    return f"use it there, delete its rules, or write {marked} in the head if it is for networks"
 
 
 def _unruled_actions(rules: list[Rule], known: set[Relation], diagnostics: Diagnostics) -> None:
@@ -134,11 +149,12 @@ def _objects(rules: list[Rule], domain: Domain, diagnostics: Diagnostics) -> Non
         for term in rule.terms:
             if isinstance(term, Constant) and term.name not in known:
                 known.add(term.name)
+                name = quoted(term.name)
                 variable = f"if a variable is meant, write '{term.name.capitalize()}'"
                 diagnostics.warning(
                     term.place,
-                    f"'{term}' is no constant of the domain; a task must have this object",
-                    variable if term.name[0].isalpha() else "",
+                    f"{name} is no constant of the domain; a task must have this object",
+                    variable if str(term)[0].isalpha() else "",
                 )
 
 
@@ -148,12 +164,15 @@ def _singletons(rule: Rule, diagnostics: Diagnostics) -> None:
     for literal in rule.literals:
         for term in literal.terms:
             if isinstance(term, Variable) and counts[term.name] == 1 and term.name[0] != "_":
-                others = [name for name in counts if name != term.name and len(name) > 1]
-                near = nearest(term.name, others)
-                hint = f"write '_' or '_{term}' if any object will do"
-                hint += f"; did you mean {near}?" if near else ""
                 message = f"variable {term} occurs only once in this rule"
+                hint = partial(_singleton_hint, term.name, counts)
                 diagnostics.warning(term.place, message, hint)
+
+
+def _singleton_hint(name: str, variables: Iterable[str]) -> str:
+    hint = f"write '_' or '_{name}' if any object will do"
+    near = nearest(name, (other for other in variables if other != name and len(other) > 1))
+    return f"{hint}; did you mean {near}?" if near else hint
 
 
 def _comparisons(rule: Rule, diagnostics: Diagnostics) -> None:

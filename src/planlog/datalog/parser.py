@@ -8,6 +8,8 @@ rules. The grammar:
     part       = [ "not" ] atom | term ( "=" | "!=" ) term
     atom       = NAME [ "@" NAME ] [ "(" [ term { "," term } ] ")" ]
     term       = VARIABLE | NAME | "_"
+
+A NAME with other characters than letters, digits, `-` and `_` stands in single quotes.
 """
 
 from __future__ import annotations
@@ -18,7 +20,15 @@ from typing import NoReturn
 
 from planlog.datalog.diagnostics import Diagnostics, Place
 from planlog.datalog.lexer import Kind, Token, tokenize
-from planlog.datalog.syntax import Comparison, Constant, Term, Variable, Wildcard
+from planlog.datalog.syntax import (
+    Comparison,
+    Constant,
+    Term,
+    Variable,
+    Wildcard,
+    quoted,
+    written,
+)
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,7 @@ class _ResumeError(Exception):
 _TERMS = (Kind.VARIABLE, Kind.NAME, Kind.WILDCARD)
 _COMPARISONS = (Kind.EQUAL, Kind.UNEQUAL)
 _PDDL_ATOM = "expected a literal, found '('", "write 'on(A, B)', not '(on A B)'"
+_COMMENT = re.compile(r"('[^'\n]*')|%[^\n]*")  # or a quoted name, which may contain `%`
 _LITERAL = "a literal is written 'p(X)', 'not p(X)', 'X = Y' or 'X != Y'"
 
 
@@ -198,7 +209,7 @@ class _Parser:
         starts_line = self.tokens[position - 1].place.line < last.place.line
         if not isinstance(last, ParsedAtom) or last.negated or not starts_line:
             self.fail(self.next, message, "end each rule with '.'")
-        hint = f"end the rule before '{last.name.text}' with '.'"
+        hint = f"end the rule before {quoted(last.name.text)} with '.'"
         self.diagnostics.error(self.next.place, message, hint)
         raise _ResumeError(position)
 
@@ -207,7 +218,8 @@ class _Parser:
         if token.kind is Kind.CLOSE:
             self.fail(token, "this ')' closes nothing", "delete it, or add its '('")
         if isinstance(last, ParsedAtom) and last.name is self.previous and token.kind in _TERMS:
-            hint = f"arguments stand in parentheses: {last.name.text}({token.text}, ...)"
+            shown = f"{written(last.name.text)}({_term(token)}, ...)"
+            hint = f"arguments stand in parentheses: {shown}"
         self.fail(token, f"expected {expected}, found {token}", hint)
 
     def at_rule(self) -> bool:
@@ -305,8 +317,8 @@ class _Parser:
             hint = "an argument is a variable, the name of an object, or '_'"
             self.fail(token, f"expected an argument, found {token}", hint)
         if token.kind is Kind.NAME and self.after_next() is Kind.OPEN:
-            hint = f"terms are not nested; is a ')' missing before '{token.text}'?"
-            self.fail(token, f"'{token.text}(' cannot stand here", hint)
+            hint = f"terms are not nested; is a ')' missing before {quoted(token.text)}?"
+            self.fail(token, f"'{written(token.text)}(' cannot stand here", hint)
         return _term(self.take())
 
     def never_closed(self, opening: Token) -> NoReturn:
@@ -324,7 +336,7 @@ class _Parser:
 
     def one_line(self, first: Token, last: Token) -> str:
         text = self.text[first.start : last.start + last.place.length]
-        return " ".join(re.sub(r"%[^\n]*", "", text).split())
+        return " ".join(_COMMENT.sub(r"\1", text).split())
 
 
 def _term(token: Token) -> Term:

@@ -80,7 +80,7 @@ def _bound(
 def _type_literal(types: Iterable[str], term: Term, domain: Domain) -> Literal:
     """Return the literal that says that a term is of one of these types."""
     names = sorted(set(types), key=domain.type_ids.__getitem__)
-    return Literal(Relation("|".join(names), 1, Source.TYPE), (term,))
+    return Literal(Relation.of_type("|".join(names), domain), (term,))
 
 
 def _missing_types(
@@ -148,11 +148,11 @@ class NamedConditions:
         if not is_either and (source is not Source.STATE or name not in self._domain.condition_ids):
             return relation
         if relation not in self._relations:
-            # Internal names contain characters that rule files do not allow.
-            new = self._names.new(name.replace("|", "_or_").replace(":", "_"), relation.arity)
+            readable = name.replace("|", "_or_" if is_either else "_")  # `|` is in no name
+            new = self._names.new(readable, relation.arity)
             self._relations[relation] = new
             if is_either:
-                rules = [_either(new, type_name) for type_name in name.split("|")]
+                rules = [_either(new, type_name, self._domain) for type_name in name.split("|")]
             else:
                 axioms = (axiom for axiom in self._domain.axioms if axiom.head == name)
                 rules = [self(_axiom_rule(new, axiom, self._domain)) for axiom in axioms]
@@ -160,8 +160,8 @@ class NamedConditions:
         return self._relations[relation]
 
 
-def _either(head: Relation, type_name: str) -> Rule:
-    body = Literal(Relation(type_name, 1, Source.TYPE), fresh_variables(1))
+def _either(head: Relation, type_name: str, domain: Domain) -> Rule:
+    body = Literal(Relation.of_type(type_name, domain), fresh_variables(1))
     return Rule(Literal(head, fresh_variables(1)), (body,))
 
 

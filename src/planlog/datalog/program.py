@@ -15,6 +15,7 @@ from planlog.datalog.stratify import Dependencies, check_stratified
 from planlog.datalog.syntax import Rule
 from planlog.datalog.typecheck import check_types
 from planlog.errors import Diagnostic
+from planlog.files import read_input_text
 
 if TYPE_CHECKING:
     from planlog.pddl.task import Domain
@@ -70,5 +71,4 @@ def parse_program(text: str, domain: Domain, file: str = "<rules>") -> Program:
 def read_program(path: str | Path, domain: Domain) -> Program:
     """Read and check a rule file. Raises RuleError as `parse_program` does, and OSError."""
     # A byte that is not UTF-8 becomes a character that is unknown outside of comments.
-    text = Path(path).read_bytes().decode("utf-8-sig", errors="replace")
-    return parse_program(text, domain, str(path))
+    return parse_program(read_input_text(path), domain, str(path))

@@ -10,7 +10,17 @@ from planlog.datalog import syntax
 from planlog.datalog.diagnostics import Diagnostics, enumeration, nearest
 from planlog.datalog.lexer import Token
 from planlog.datalog.parser import ParsedAtom, ParsedFile, ParsedRule
-from planlog.datalog.syntax import NETWORK_MARK, STATUSES, Literal, Relation, Rule, Source, Term
+from planlog.datalog.syntax import (
+    NETWORK_MARK,
+    STATUSES,
+    Literal,
+    Relation,
+    Rule,
+    Source,
+    Term,
+    quoted,
+    written,
+)
 
 if TYPE_CHECKING:
     from planlog.pddl.task import Domain
@@ -24,7 +34,8 @@ def resolve(parsed: ParsedFile, domain: Domain, diagnostics: Diagnostics) -> lis
     """Return the rules without wrong names or arities; errors go to the diagnostics.
 
     A name of the domain takes precedence over one of the rules. A head is an action or a new name;
-    in a body a predicate hides a type of the same name, and both hide an action.
+    in a body a predicate hides a type of the same name, and both hide an action. `t@type` is the
+    type t in any case.
     """
     resolver = _Resolver(parsed, domain, diagnostics)
     resolved = [resolver.rule(rule) for rule in parsed.rules]
@@ -37,6 +48,7 @@ def _is_marked(atom: ParsedAtom) -> bool:
 
 class _Resolver:
     def __init__(self, parsed: ParsedFile, domain: Domain, diagnostics: Diagnostics) -> None:
+        self.domain = domain
         self.diagnostics = diagnostics
         self.skipped = parsed.skipped_names
         self.predicates = {predicate.name: predicate for predicate in domain.predicates}
@@ -72,7 +84,7 @@ class _Resolver:
             kind = "predicate" if name in self.predicates else "type"
             self.diagnostics.error(
                 atom.name.place,
-                f"{name} is a {kind} of the domain, so rules cannot define it",
+                f"{written(name)} is a {kind} of the domain, so rules cannot define it",
                 "choose another name: a head is an action of the domain or a new predicate",
             )
             return None
@@ -112,11 +124,13 @@ class _Resolver:
     def relation(self, atom: ParsedAtom) -> Relation | None:
         """Return the relation of a literal in a body."""
         name = atom.name.text
+        is_type = name in self.types
+        if is_type and atom.status and atom.status.text == Source.TYPE.value:
+            return Relation.of_type(name, self.domain)
         if name in self.predicates:
             source = self.status(atom.status) if atom.status else Source.STATE
             return Relation(name, self.predicates[name].arity, source) if source else None
-        is_type = name in self.types
-        relation = Relation(name, 1, Source.TYPE) if is_type else self.defined.get(name)
+        relation = Relation.of_type(name, self.domain) if is_type else self.defined.get(name)
         if relation is None:
             if name not in self.skipped:
                 self.unknown(atom)
@@ -136,11 +150,12 @@ class _Resolver:
     def no_mark(self, atom: ParsedAtom, status: Token) -> None:
         name = atom.name.text
         if name in self.actions:
-            message = f"{name} is an action, so its rules cannot have '@{status.text}'"
-            hint = f"write '{name}' without '@{status.text}'"
+            message = f"{written(name)} is an action, so its rules cannot have '@{status.text}'"
+            hint = f"write {quoted(name)} without '@{status.text}'"
         else:
             message = f"'@{status.text}' cannot stand in a head"
-            hint = f"write '{name}', or '{name}{NETWORK_MARK}' if it is for networks"
+            marked = f"{written(name)}{NETWORK_MARK}"
+            hint = f"write {quoted(name)}, or '{marked}' if it is for networks"
         self.diagnostics.error(status.place, message, hint)
 
     def no_status(self, atom: ParsedAtom, status: Token) -> None:
@@ -148,29 +163,33 @@ class _Resolver:
         kind = "an action" if name in self.actions else "defined by rules"
         if name in self.types:
             kind = "a type"
-        message = f"{name} is {kind}; only predicates of the domain have '@{status.text}'"
+        message = f"{written(name)} is {kind}; only predicates of the domain have '@{status.text}'"
         if _is_marked(atom):
             message = f"'{NETWORK_MARK}' can stand in heads only"
-        self.diagnostics.error(status.place, message, f"write '{name}' without '@{status.text}'")
+        hint = f"write {quoted(name)} without '@{status.text}'"
+        self.diagnostics.error(status.place, message, hint)
 
     def unknown(self, atom: ParsedAtom) -> None:
         name = atom.name.text
-        candidates = set(self.predicates)
-        if not atom.status:
-            candidates |= set(self.types) | set(self.defined)
-        base, _, status = name.replace("-", "_").rpartition("_")
-        near = nearest(name, candidates)
-        if status in STATUSES and (near_base := nearest(base, self.predicates)):
-            hint = f"did you mean '{near_base}@{status}'?"
-        elif near:
-            hint = f"did you mean '{near}'?"
-        elif atom.status:
-            hint = f"the predicates of the domain are: {enumeration(self.predicates)}"
-        else:
-            hint = "neither the domain nor a rule defines it"
-            if self.predicates:
-                hint += f"; the predicates of the domain are: {enumeration(self.predicates)}"
-        self.diagnostics.error(atom.name.place, f"unknown predicate '{name}'", hint)
+
+        def hint() -> str:
+            candidates = set(self.predicates)
+            if not atom.status:
+                candidates |= set(self.types) | set(self.defined)
+            base, _, status = name.replace("-", "_").rpartition("_")
+            if status in STATUSES and (near_base := nearest(base, self.predicates)):
+                return f"did you mean '{written(near_base)}@{status}'?"
+            if near := nearest(name, candidates):
+                return f"did you mean {quoted(near)}?"
+            listed = (
+                f"the predicates of the domain are: {enumeration(map(written, self.predicates))}"
+            )
+            if atom.status:
+                return listed
+            defines = "neither the domain nor a rule defines it"
+            return f"{defines}; {listed}" if self.predicates else defines
+
+        self.diagnostics.error(atom.name.place, f"unknown predicate {quoted(name)}", hint)
 
     def checked(
         self, atom: ParsedAtom, relation: Relation, terms: tuple[Term, ...]
@@ -184,7 +203,7 @@ class _Resolver:
     def declaration(self, relation: Relation) -> str:
         match relation.source:
             case Source.TYPE:
-                return f"a type is a predicate with one argument: {relation.name}(X)"
+                return f"a type is a predicate with one argument: {written(relation.name)}(X)"
             case Source.ACTION:
                 return f"the action is declared as {self.actions[relation.name]}"
             case Source.DERIVED:
@@ -196,6 +215,8 @@ class _Resolver:
                     if relation.name in names
                 ]
                 also = f" and hides the {' and the '.join(hidden)} of that name" if hidden else ""
+                if "type" in hidden:
+                    also += f", which is {written(relation.name)}@type(X)"
                 return f"the predicate is declared as {self.predicates[relation.name]}{also}"
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from planlog.datalog.diagnostics import NOWHERE, Place
+
+if TYPE_CHECKING:
+    from planlog.pddl.task import Domain
 
 
 class Source(Enum):
@@ -33,6 +38,20 @@ STATUSES = {
 }
 
 
+_PLAIN_NAME = re.compile(r"(?!not\Z)[a-z0-9][a-z0-9_-]*")
+
+
+def quoted(name: str) -> str:
+    """Return a name in quotes; a quote inside is doubled."""
+    doubled = name.replace("'", "''")
+    return f"'{doubled}'"
+
+
+def written(name: str) -> str:
+    """Return a name as rule files write it: in quotes if it needs them."""
+    return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
+
+
 NETWORK_MARK = "@network"  # after the name in a head: networks read the predicate
 
 
@@ -43,6 +62,13 @@ class Relation:
     name: str
     arity: int
     source: Source
+    # A type whose name a predicate has, too; its text is `t@type`.
+    hidden: bool = field(default=False, compare=False, repr=False)
+
+    @classmethod
+    def of_type(cls, name: str, domain: Domain) -> Relation:
+        """Return the relation of the objects of a type."""
+        return cls(name, 1, Source.TYPE, hidden=name in domain.predicate_ids)
 
     @property
     def has_rules(self) -> bool:
@@ -50,7 +76,9 @@ class Relation:
         return self.source in (Source.DERIVED, Source.ACTION)
 
     def __str__(self) -> str:
-        return f"{self.name}@{self.source.value}" if self.source.value in STATUSES else self.name
+        is_marked = self.hidden or self.source.value in STATUSES
+        name = written(self.name)
+        return f"{name}@{self.source.value}" if is_marked else name
 
 
 @dataclass(frozen=True)
@@ -70,6 +98,9 @@ class Variable(Term):
 
 class Constant(Term):
     """An object named in the rules: a constant of the domain or an object of the task."""
+
+    def __str__(self) -> str:
+        return written(self.name)
 
 
 @dataclass(frozen=True)

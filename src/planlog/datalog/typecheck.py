@@ -10,10 +10,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planlog.datalog.diagnostics import Diagnostics
-from planlog.datalog.syntax import Comparison, Constant, Literal, Relation, Rule, Source, Variable
+from planlog.datalog.syntax import (
+    Comparison,
+    Constant,
+    Literal,
+    Relation,
+    Rule,
+    Source,
+    Variable,
+    Wildcard,
+)
 
 if TYPE_CHECKING:
     from planlog.datalog.syntax import Term
@@ -36,7 +46,7 @@ class _Checker:
         self.rules = rules
         self.domain = domain
         self.diagnostics = diagnostics
-        self.parents = {declared.name: declared.parent for declared in domain.types}
+        self.parents = {declared.name: declared.parents for declared in domain.types}
         self.all_types = frozenset(self.parents)
         self.below = {
             above: frozenset(t for t in self.parents if domain.is_subtype(t, above))
@@ -192,7 +202,7 @@ class _Checker:
         """Return the fewest type names that cover a set: `a truck`, `a car or a plane`."""
         whole = [name for name in self.parents if name in types and self.below[name] <= types]
         covered = frozenset().union(*(self.below[name] for name in whole))
-        names = [n for n in whole if self.parents[n] not in whole or self.parents[n] == n]
+        names = [n for n in whole if not any(parent in whole for parent in self.parents[n])]
         names += sorted(types - covered)
         return " or ".join(f"{'an' if name[0] in 'aeiou' else 'a'} {name}" for name in names)
 
@@ -214,4 +224,8 @@ def _variables(literal: Literal) -> Iterator[tuple[Literal, int, Variable]]:
 
 def _shown(literal: Literal) -> str:
     """Return the atom as in the file, where the variables `_1`, `_2`, ... are written `_`."""
-    return re.sub(r"\b_\d+\b", "_", literal.atom)
+    terms = (
+        Wildcard() if isinstance(term, Variable) and re.fullmatch(r"_\d+", term.name) else term
+        for term in literal.terms
+    )
+    return replace(literal, terms=tuple(terms)).atom

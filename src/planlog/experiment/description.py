@@ -10,7 +10,8 @@ from pathlib import Path
 
 from planlog.experiment.records import ResultsError, timestamp
 from planlog.experiment.suite import Suite
-from planlog.files import write_atomically
+from planlog.files import read_input, write_atomically
+from planlog.json_text import read_json
 from planlog.network.model_file import present_versions
 from planlog.parallel import available_processors
 
@@ -33,7 +34,7 @@ def describe(folder: Path, command: str, suites: Sequence[Suite]) -> None:
         },
     }
     try:
-        content = json.loads(file.read_bytes()) if file.exists() else {"commands": []}
+        content = read_json(read_input(file)) if file.exists() else {"commands": []}
         content["commands"].append(description)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ResultsError(f"{file}: not written by `planlog experiment`") from None

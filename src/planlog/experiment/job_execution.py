@@ -21,8 +21,16 @@ from planlog.experiment.configurations import (
     PolicyConfiguration,
     Shipped,
 )
-from planlog.experiment.jobs import Job
-from planlog.experiment.records import Record, Status
+from planlog.experiment.jobs import Job, hash_files
+from planlog.experiment.records import Record, ResultsError, Status
+from planlog.files import (
+    OutputError,
+    explain,
+    inputs_read_once,
+    make_folder,
+    read_input_text,
+    write_or_save,
+)
 from planlog.network.model_file import Model, present_versions
 from planlog.network.settings import preset
 from planlog.pddl.plan import Plan
@@ -48,11 +56,21 @@ def execute_job(job: Job, folder: Path) -> Record:
     Errors of policies, planners and exact methods are raised. The caller has to enforce the
     limits, which a job keeps only as far as its planner does.
     """
-    record = _train(job, folder) if job.trains else _run(job, folder)
+    with inputs_read_once():
+        _check_inputs(job, folder)
+        record = _train(job, folder) if job.trains else _run(job, folder)
     details = dict(record.details)
     details["versions"] = present_versions() | details.get("versions", {})
     details["machine"] = {"system": platform.platform(), "processor": platform.machine()}
     return replace(record, details=details)
+
+
+def _check_inputs(job: Job, folder: Path) -> None:
+    """Raise ResultsError if a file is no longer the one that the id of the run stands for."""
+    named = {"domain": job.files.domain, "policy": job.files.policy, "task": job.files.task}
+    for key, name in named.items():
+        if name is not None and job.hashes.get(key) != hash_files(folder / name):
+            raise ResultsError(f"{folder / name} has changed since the experiment began")
 
 
 def _train(job: Job, folder: Path) -> Record:
@@ -71,7 +89,7 @@ def _train(job: Job, folder: Path) -> Record:
     start = time.monotonic()
     model = learn(rules, tasks, settings, seed=job.seed, workers=1).model
     file = folder / str(job.files.model)
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(file.parent)
     model.write(file)
     sizes = {task.name: len(task.objects) for task in tasks}
     training = dict(model.training)
@@ -182,7 +200,8 @@ def _with_plans(
     if not plans:
         return record
     files = (job.files.domain, str(job.files.task))
-    validator = Validator(*((folder / file).read_text(encoding="utf-8") for file in files))
+    texts = (read_input_text(folder / file) for file in files)
+    validator = Validator(*texts, names=files)
     for plan in plans:
         report = validator.replay("".join(f"{action}\n" for action in plan.actions))
         if not report.valid:
@@ -197,6 +216,10 @@ def _with_plans(
         assert record.cost is not None
         seed = "" if job.seed is None else f"-{job.seed}"
         file = folder / PLANS / job.domain / job.split / f"{job.task}-{job.planner}{seed}.plan"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        Plan(plans[-1].actions, record.cost, not task.minimises_cost).write(file)
+        plan_text = str(Plan(plans[-1].actions, record.cost, not task.minimises_cost))
+        try:
+            make_folder(file.parent)
+            write_or_save(file, plan_text.encode(), ".plan")
+        except OutputError as error:
+            record = replace(record, message=f"the plan is not kept: {explain(error)}")
     return record

@@ -19,6 +19,7 @@ from planlog.experiment.configurations import Configuration, Learned, Shipped
 from planlog.experiment.process_limits import Limits
 from planlog.experiment.records import Record, Status
 from planlog.experiment.suite import Suite
+from planlog.files import read_input
 
 MODELS = "models"  # subfolder of the results folder
 
@@ -59,6 +60,7 @@ class Job:
     limits: Limits
     after: str = ""  # run of the training that this job needs
     options: JobOptions = NO_OPTIONS
+    attempt: int = 0  # number of earlier records of this run
 
     @cached_property
     def run(self) -> str:
@@ -93,6 +95,7 @@ class Job:
             split=self.split,
             task=self.task,
             seed=self.seed,
+            attempt=self.attempt,
             details=details | values.pop("details", {}),
             **values,
         )
@@ -132,7 +135,7 @@ class _JobPlanner:
     training_limits: Limits
     options: JobOptions
     # Each experiment reads its files once; another one reads them again, as they may change.
-    hash: Callable[..., str] = field(default_factory=lambda: cache(_hash))
+    hash: Callable[..., str] = field(default_factory=lambda: cache(hash_files))
 
     def jobs(self, suite: Suite, configuration: Configuration, seed: int | None) -> Iterator[Job]:
         """Yield the jobs of a configuration with one seed: a training if needed, then the runs."""
@@ -179,10 +182,11 @@ class _JobPlanner:
         return str(file.relative_to(self.folder) if file.is_relative_to(self.folder) else file)
 
 
-def _hash(*files: Path) -> str:
+def hash_files(*files: Path) -> str:
+    """Return a hash of the contents of files."""
     digest = hashlib.sha256()
     for file in files:
-        content = file.read_bytes()
+        content = read_input(file)
         digest.update(len(content).to_bytes(8, "little") + content)
     return digest.hexdigest()
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from enum import Enum
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
-from planlog.errors import PlanlogError
+from planlog.costs import LARGEST, Cost, cost_from_json
+from planlog.errors import PlanlogError, clip
+from planlog.files import append_line
+from planlog.json_text import read_json, to_json
 
 RECORDS = "records"  # subfolder of the results folder
+# Begins the answer of a worker that could not write a record: this, the reason, a tab, the record.
+UNWRITTEN = "unwritten: "
 
 
 class ResultsError(PlanlogError):
@@ -57,15 +62,16 @@ class Record:
     objects: int | None = None  # of the task
     seed: int | None = None
     length: int | None = None  # actions of the plan
-    cost: float | None = None
+    cost: Cost | None = None
     optimal: bool = False  # proved by the planner
-    lower_bound: float | None = None  # on the cost of every plan
+    lower_bound: Cost | None = None  # on the cost of every plan
     # Cost of every plan found and the seconds until then; costs decrease.
-    plans: tuple[tuple[float, float], ...] = ()
+    plans: tuple[tuple[Cost, float], ...] = ()
     seconds: float = 0.0  # wall-clock
     cpu_seconds: float = 0.0  # of all processes
     memory: int = 0  # peak resident bytes
     started: str = ""  # UTC, ISO 8601
+    attempt: int = 0  # number of earlier records of this run that this one replaces
     message: str = ""
     # Everything needed to repeat the run: configuration, limits, files, hashes, versions, machine.
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -74,26 +80,109 @@ class Record:
 
     def to_json(self) -> str:
         """Return the record as one line."""
-        values = {name: value for name, value in asdict(self).items() if value not in (None, "")}
-        return json.dumps(values | {"family": self.family.value, "status": self.status.value})
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values |= {"family": self.family.value, "status": self.status.value}
+        empty = (None, "")
+        return to_json({k: v for k, v in values.items() if k in _REQUIRED or v not in empty})
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Self:
-        """Return the record of a line; raise ValueError for any other text."""
-        values = json.loads(line)
+        """Return the record of a line. Raises ValueError, which names what is wrong with it."""
+        values = read_json(line)
         if not isinstance(values, dict):
-            raise ValueError("not an object")
-        try:
-            values["family"] = Family(values["family"])
-            values["status"] = Status(values["status"])
-            values["plans"] = tuple((cost, at) for cost, at in values.get("plans", ()))
-            return cls(**{key: value for key, value in values.items() if key in _FIELDS})
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"not a record: {error}") from None
+            raise ValueError("not a record: expected an object")
+        values = {name: value for name, value in values.items() if value is not None}
+        for name, expected in _SCHEMA.items():
+            if name in values and not expected.accepts(values[name]):
+                raise ValueError(f"not a record: '{name}' must be {expected.text}")
+        missing = [name for name in _REQUIRED if name not in values]
+        if missing:
+            raise ValueError(f"not a record: '{missing[0]}' is missing")
+        values["family"] = Family(values["family"])
+        values["status"] = Status(values["status"])
+        for name in ("cost", "lower_bound"):
+            if name in values:
+                values[name] = cost_from_json(values[name])
+        plans = values.get("plans", ())
+        values["plans"] = tuple((cost_from_json(cost), at) for cost, at in plans)
+        return cls(**{key: value for key, value in values.items() if key in _SCHEMA})
 
 
+@dataclass(frozen=True)
+class _Expected:
+    """The values of a field, as a message names them."""
+
+    text: str
+    accepts: Callable[[Any], bool]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and _is_number(value) and value >= 0
+
+
+def _is_cost(value: Any) -> bool:
+    try:
+        return -LARGEST <= cost_from_json(value) <= LARGEST
+    except ValueError:
+        return False
+
+
+def _is_pair(value: Any) -> bool:
+    """Return whether the value is a cost and the seconds until its plan was found."""
+    return (
+        isinstance(value, list) and len(value) == 2 and _is_cost(value[0]) and _is_number(value[1])
+    )
+
+
+def _is_details(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    parts = [value.get(name) for name in ("configuration", "limits", "machine")]
+    if not all(part is None or isinstance(part, dict) for part in parts):
+        return False
+    configuration, limits, _ = (part or {} for part in parts)
+    numbers = [configuration.get(name) for name in ("layers", "width", "seconds")]
+    return all(number is None or _is_number(number) for number in (*numbers, *limits.values()))
+
+
+def _is_training(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    lists = [value.get(name) for name in ("loss", "accuracy", "f1", "objects")]
+    return all(
+        each is None
+        or (isinstance(each, list) and all(number is None or _is_number(number) for number in each))
+        for each in lists
+    )
+
+
+_TEXT = _Expected("a text", lambda value: isinstance(value, str))
+_COUNT = _Expected("a whole number from 0 on", _is_count)
+_COST = _Expected("a cost", _is_cost)
+_SECONDS = _Expected("a number from 0 on", lambda value: _is_number(value) and value >= 0)
+
+_SCHEMA = {
+    **dict.fromkeys(("run", "domain", "planner", "split", "task", "started", "message"), _TEXT),
+    "family": _Expected("a kind of planner", lambda value: value in [f.value for f in Family]),
+    "status": _Expected("an outcome of a run", lambda value: value in [s.value for s in Status]),
+    **dict.fromkeys(("objects", "seed", "length", "memory", "attempt"), _COUNT),
+    **dict.fromkeys(("cost", "lower_bound"), _COST),
+    **dict.fromkeys(("seconds", "cpu_seconds"), _SECONDS),
+    "optimal": _Expected("true or false", lambda value: isinstance(value, bool)),
+    "plans": _Expected(
+        "pairs of cost and seconds",
+        lambda value: isinstance(value, list) and all(map(_is_pair, value)),
+    ),
+    "details": _Expected("an object, with numbers for sizes and limits", _is_details),
+    "training": _Expected("an object, with lists of numbers", _is_training),
+}
+_REQUIRED = ("run", "domain", "planner", "family", "status")
 _BEGINNING = b'{"run": "'  # first bytes of every record
-_FIELDS = frozenset(field.name for field in fields(Record))
+_MOST_BYTES = 64 * 1024**2  # of a line
 
 
 def timestamp() -> str:
@@ -101,39 +190,71 @@ def timestamp() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def append_line(file: Path, line: str) -> None:
+def append_record(file: Path, line: str) -> None:
     """Append the line of a record to a file that no other process writes, and flush it to disk."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("ab+") as records:
-        if records.tell():
-            records.seek(-1, os.SEEK_END)
-            if records.read(1) != b"\n":  # a killed process has left a part of a line
-                records.write(b"\n")
-        records.write(line.encode() + b"\n")
-        records.flush()
-        os.fsync(records.fileno())
+    append_line(file, line, is_whole=_is_record)
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        Record.from_json(line)
+    except ValueError:
+        return False
+    return True
 
 
 def read_records(folder: Path) -> Iterator[Record]:
-    """Yield the records of a results folder; of several records of a run, the one started last.
+    """Yield the records of a results folder; of several records of a run, the last attempt.
 
-    Incomplete lines, which a killed process leaves, are skipped.
+    Skips an unfinished last line of a file, which an experiment is writing or a killed one has
+    left. Raises ResultsError with file and line for anything else that is not a record.
     """
     files = sorted((folder / RECORDS).glob("*.jsonl"))
     if not files:
         raise ResultsError(f"{folder}: no results here: there is no file {RECORDS}/*.jsonl")
     records: dict[str, Record] = {}
     for file in files:
-        for number, line in enumerate(file.read_bytes().split(b"\n"), start=1):
+        # Within a file, later is newer, whatever the clock said.
+        own: dict[str, Record] = {}
+        for record in _read_file(file):
+            if record.run not in own or own[record.run].attempt <= record.attempt:
+                own[record.run] = record
+        for run, record in own.items():
+            before = records.get(run)
+            if before is None or _age(before) <= _age(record):
+                records[run] = record
+    yield from records.values()
+
+
+def _age(record: Record) -> tuple[int, str]:
+    """Order the records of a run in different files; their clocks decide last."""
+    return record.attempt, record.started
+
+
+def _read_file(file: Path) -> Iterator[Record]:
+    if not file.is_file():
+        raise ResultsError(f"{file}: not a file")
+    with file.open("rb") as stream:
+        for number in count(1):
+            line = stream.readline(_MOST_BYTES)
+            if not line:
+                return
             if not line.strip():
                 continue
             try:
-                record = Record.from_json(line)
+                if len(line) == _MOST_BYTES:
+                    raise ValueError(f"more than {_MOST_BYTES:,} bytes in a line")
+                yield Record.from_json(line)
             except ValueError as error:
-                if isinstance(error, json.JSONDecodeError) and _BEGINNING.startswith(line[:8]):
-                    continue  # an incomplete line
-                raise ResultsError(f"{file}:{number}: {error}") from None
-            before = records.get(record.run)
-            if before is None or before.started <= record.started:
-                records[record.run] = record
-    yield from records.values()
+                if not line.endswith(b"\n") and _is_unfinished(line, error):
+                    return
+                reason = clip("damaged: " * isinstance(error, json.JSONDecodeError) + str(error))
+                raise ResultsError(
+                    f"{file}:{number}: {reason}; remove this line to repeat its run"
+                ) from None
+
+
+def _is_unfinished(line: bytes, error: ValueError) -> bool:
+    """Return whether a last line is the beginning of a record, rather than something else."""
+    cut = isinstance(error, json.JSONDecodeError | UnicodeDecodeError)
+    return cut and line[: len(_BEGINNING)] == _BEGINNING[: len(line)]

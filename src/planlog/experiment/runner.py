@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 
 from planlog.experiment.jobs import Job, is_done
-from planlog.experiment.records import RECORDS, Record, Status, append_line, timestamp
+from planlog.experiment.records import RECORDS, UNWRITTEN, Record, Status, append_record, timestamp
 from planlog.experiment.worker_pool import Workers
+from planlog.files import OutputError, save_elsewhere
+
+LOST = "lost.jsonl"  # records that no worker could write
 
 OnRecord = Callable[[Job, Record], None]
 
@@ -35,7 +39,8 @@ def run(
         if record is not None and is_done(job, record, folder, retry_failed=retry_failed):
             trained[job.run] = record.status is Status.TRAINED
         else:
-            missing.append(job)
+            attempt = 0 if record is None else record.attempt + 1
+            missing.append(replace(job, attempt=attempt))
     waiting: dict[str, list[Job]] = {}
     finished: SimpleQueue[tuple[Job, Future[str]]] = SimpleQueue()
     running = 0
@@ -66,11 +71,22 @@ def run(
 
 
 def _record(job: Job, future: Future[str], folder: Path) -> Record:
-    """Return the record of a worker; if the worker was lost, store and return a failure."""
+    """Return the record of a worker; if the worker was lost, store and return a failure.
+
+    Raises OutputError if the record cannot be written; it is saved elsewhere then.
+    """
     try:
-        return Record.from_json(future.result())
+        answer = future.result()
+        line = answer.partition("\t")[2] if answer.startswith(UNWRITTEN) else answer
+        record = Record.from_json(line)
+        if line is answer:
+            return record
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
         record = job.record(Status.FAILED, started=timestamp(), message=message)
-        append_line(folder / RECORDS / "lost.jsonl", record.to_json())
-        return record
+    try:
+        append_record(folder / RECORDS / LOST, record.to_json())
+    except OutputError as error:
+        error.saved = save_elsewhere(f"{record.to_json()}\n".encode(), ".jsonl")
+        raise
+    return record

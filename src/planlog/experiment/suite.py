@@ -8,7 +8,7 @@ from pathlib import Path
 
 from planlog import domains
 from planlog.errors import PlanlogError
-from planlog.files import write_atomically
+from planlog.files import make_folder, write_atomically
 from planlog.pddl.task import Domain
 
 TRAINING = "training"
@@ -65,8 +65,8 @@ def generate(
 def _write_or_compare(file: Path, text: str) -> None:
     """Write a new file; raise SuiteError if an existing file has another content."""
     if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, text)
+        make_folder(file.parent)
+        write_atomically(file, text, durable=False)
     elif file.read_text(encoding="utf-8") != text:
         raise SuiteError(
             f"{file} already exists with another content: the folder holds the results of another "

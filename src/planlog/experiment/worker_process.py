@@ -5,7 +5,8 @@
 Standard input holds pickled jobs. Each is executed in a fork of this process, so that modules are
 imported once; a fork that exceeds its limits is killed with all its children. The fork serialises
 the record to a line of JSON. The worker appends this line to a file that no other process writes,
-and prints it on standard output. It exits at the end of its input, or after a minute without jobs.
+and prints it on standard output, marked if it could not be appended. It exits at the end of its
+input, or after a minute without jobs.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from planlog.experiment import process_limits
 from planlog.experiment.job_execution import execute_job
 from planlog.experiment.jobs import Job
 from planlog.experiment.process_limits import Limits, Stop, Usage
-from planlog.experiment.records import RECORDS, Record, Status, append_line, timestamp
+from planlog.experiment.records import RECORDS, UNWRITTEN, Record, Status, append_record, timestamp
+from planlog.files import OutputError, explain
 
 IDLE_SECONDS = 60.0
 # A job that ends at its limits by itself can report more than one that is killed.
@@ -50,7 +52,10 @@ def main() -> None:
         record = run(job, folder)
         if record is None:
             break
-        append_line(folder / RECORDS / name, record)
+        try:
+            append_record(folder / RECORDS / name, record)
+        except OutputError as error:
+            record = f"{UNWRITTEN}{explain(error)}\t{record}"
         sys.stdout.write(f"{record}\n")
         sys.stdout.flush()
 
@@ -118,6 +123,8 @@ def _child(job: Job, folder: Path, started: str, answer: IO[bytes], output: IO[b
         code = 0
     except (PlanlogError, LookupError, ImportError) as error:
         os.write(2, str(error).encode())
+    except OSError as error:
+        os.write(2, explain(error).encode())
     except BaseException:
         traceback.print_exc()
         sys.stderr.flush()

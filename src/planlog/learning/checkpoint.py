@@ -9,13 +9,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
+import numpy as np
+import numpy.typing as npt
 from safetensors.numpy import save
 
 from planlog.errors import ModelError
-from planlog.files import write_atomically
+from planlog.files import explain, write_atomically
+from planlog.network.model_file import read_container
 
 SECONDS = 5.0  # between two checkpoints
+MOST_BYTES = 4 * 1024**3  # that are read; several arrays for each training
+
+_TYPES = {"F32": "<f4", "F64": "<f8", "I64": "<i8"}
 
 
 class Checkpoint:
@@ -38,15 +43,16 @@ class Checkpoint:
         """Return the arrays, or None without a file. Raises ModelError if they do not fit."""
         if not self.file.exists():
             return None
+        if self.file.is_dir():
+            raise ModelError(f"{self.file} is no checkpoint, but a folder")
+        metadata, tensors = read_container(self.file, "checkpoint", MOST_BYTES)
         try:
-            with safe_open(self.file, framework="numpy") as file:
-                metadata = file.metadata() or {}
-                arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-        except SafetensorError as error:
-            raise ModelError(f"{self.file} is no checkpoint, or cut short: {error}") from None
-        if metadata.get("checksum") != _checksum(metadata.get("made_for"), arrays):
-            raise ModelError(f"{self.file} is no checkpoint, or has been changed since")
-        made_for = json.loads(metadata["made_for"])
+            arrays = {name: _as_array(tensor) for name, tensor in tensors.items()}
+            if metadata.get("checksum") != _checksum(metadata.get("made_for"), arrays):
+                raise ModelError(f"{self.file} is no checkpoint, or has been changed since")
+            made_for = dict(json.loads(metadata["made_for"]))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ModelError(f"{self.file} is no checkpoint, or damaged: {error}") from None
         other = [name for name, value in self._made_for.items() if made_for.get(name) != value]
         if other:
             raise ModelError(
@@ -63,9 +69,7 @@ class Checkpoint:
             self.write(arrays)
         except OSError as error:
             if not self._warned:
-                self._on_failure(
-                    f"warning: no checkpoints are written: {self.file}: {error.strerror}"
-                )
+                self._on_failure(f"warning: no checkpoints are written: {explain(error)}")
             self._warned = True
         self._next = time.monotonic() + SECONDS
 
@@ -76,6 +80,15 @@ class Checkpoint:
 
     def remove(self) -> None:
         self.file.unlink(missing_ok=True)
+
+
+def _as_array(tensor: Mapping[str, Any]) -> npt.NDArray[Any]:
+    """Return the array of a tensor. Raises ValueError for a type that no checkpoint has."""
+    if tensor["dtype"] not in _TYPES:
+        raise ValueError(f"numbers of the type {tensor['dtype']}")
+    # A copy: the data of the file cannot be changed.
+    array = np.frombuffer(tensor["data"], dtype=_TYPES[tensor["dtype"]]).reshape(tensor["shape"])
+    return array.copy()
 
 
 def _checksum(made_for: str | None, arrays: Mapping[str, Any]) -> str:

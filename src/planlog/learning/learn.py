@@ -17,13 +17,15 @@ from typing import Any
 
 import torch
 
+from planlog.costs import sum_costs
 from planlog.errors import NothingToLearnError, SettingsError
+from planlog.files import MOST_BYTES
 from planlog.learning.dataset import Dataset, build_dataset
 from planlog.learning.network import Network
 from planlog.learning.search_labels import SearchLabels, label_by_search
 from planlog.learning.trainer import Arrays, TrainingResult, train
 from planlog.learning.trainer import OnProgress as OnEpoch
-from planlog.network.model_file import MOST_BYTES, Model
+from planlog.network.model_file import Model
 from planlog.network.scorer import NetworkScorer, Weights, ensemble, weight_shapes
 from planlog.network.settings import LearningSettings, plain_values
 from planlog.network.template import Template, build_template
@@ -206,8 +208,8 @@ class _Learning:
             {
                 "iteration": number - member,
                 "search_labelled_states": sum(map(len, new)),
-                "policy_cost": sum(labels.first_cost for labels in new),
-                "improved_cost": sum(labels.last_cost for labels in new),
+                "policy_cost": sum_costs(labels.first_cost for labels in new),
+                "improved_cost": sum_costs(labels.last_cost for labels in new),
                 "expansions": sum(labels.expansions for labels in new),
                 "choice_sets": len(data.choice_sets),
                 "best": asdict(result.best),

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planlog import _core
+from planlog.costs import Cost
 from planlog.network.settings import SearchLabelSettings
 from planlog.parallel import CheckCancelled, map_in_order
 from planlog.pddl.task import State, Task
@@ -38,8 +39,8 @@ class SearchLabels:
     states: tuple[State, ...]
     optimal: tuple[npt.NDArray[np.bool_], ...]
     expansions: int  # of the search
-    first_cost: float  # cost of the policy's own plan
-    last_cost: float  # cost of the best plan found
+    first_cost: Cost  # cost of the policy's own plan
+    last_cost: Cost  # cost of the best plan found
 
     def __len__(self) -> int:
         return len(self.states)
@@ -133,11 +134,13 @@ def _label_plan(
     # Backwards, since labelling a step may change the plan from there on.
     for step in np.sort(steps)[::-1].tolist():
         check_cancelled()
-        costs = np.array([cost for _, cost in search.action_costs(step)])
-        best = costs == costs.min(initial=np.inf)
+        costs = [cost for _, cost in search.action_costs(step)]
+        lowest = min((cost for cost in costs if cost is not None), default=None)
+        best = np.array([cost == lowest for cost in costs])
         if not best.all():
             states.append(State(task, search.state(step)))
             optimal.append(best)
+    last_cost = task.decode_cost(search.cost)
     return SearchLabels(
-        task, tuple(states), tuple(optimal), search.expansions, plan.cost, search.cost
+        task, tuple(states), tuple(optimal), search.expansions, plan.cost, last_cost
     )

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from planlog.errors import ModelError
 from planlog.learning.dataset import Dataset
 from planlog.learning.network import Network
 from planlog.learning.segment_ops import PreparedCircuit, RowSegments
@@ -148,9 +149,8 @@ class _Training:
         return progress
 
     def load(self, arrays: Arrays) -> None:
-        """Continue from a checkpoint."""
-        if arrays["weights"].shape != tuple(self._weights.shape):
-            raise ValueError("the checkpoint is of another network")
+        """Continue from a checkpoint. Raises ModelError if it does not fit the training."""
+        self._check(arrays)
         self.set_weights(arrays["weights"])
         self._adam.updates = int(arrays["updates"])
         self._adam.means = torch.tensor(arrays["means"])
@@ -161,6 +161,27 @@ class _Training:
         )
         self.found = _Found(history, arrays["best"])
         self.checkpoint = dict(arrays)
+
+    def _check(self, arrays: Arrays) -> None:
+        shape = tuple(self._weights.shape)
+        vectors = ("weights", "means", "squares", "best")
+        shapes = {**dict.fromkeys(vectors, shape), "updates": ()}
+        if arrays.keys() != {*shapes, "history"}:
+            raise ModelError("the checkpoint has other arrays than those of a training")
+        history = arrays["history"]
+        types = {name: array.dtype for name, array in arrays.items()}
+        expected = {**dict.fromkeys(vectors, np.dtype("f4")), "updates": np.dtype("i8")}
+        if (
+            any(arrays[name].shape != wanted for name, wanted in shapes.items())
+            or types != {**expected, "history": np.dtype("f8")}
+            or history.shape[1:] != (3,)
+            or not 0 < len(history) <= self._settings.epochs + 1
+        ):
+            raise ModelError("the checkpoint is of another network or training")
+        if int(arrays["updates"]) < 0:
+            raise ModelError("the checkpoint has a negative number of updates")
+        if not np.isfinite(arrays["best"]).all():  # it would end in no model
+            raise ModelError("the checkpoint has weights that are not finite")
 
     def set_weights(self, weights: npt.NDArray[Any]) -> None:
         """Set the weights of the network."""

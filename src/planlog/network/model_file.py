@@ -22,7 +22,8 @@ from safetensors.numpy import save
 
 import planlog
 from planlog.errors import ModelError, RuleError
-from planlog.files import write_atomically
+from planlog.files import MOST_BYTES, is_stream, read_input, write_or_save
+from planlog.json_text import to_json
 from planlog.network.scorer import NetworkScorer, Weights
 from planlog.network.settings import NetworkSettings, TemplateSettings, plain_values
 from planlog.network.template import Template, build_template
@@ -31,8 +32,7 @@ from planlog.policy.policy import Policy
 
 FORMAT = 2  # increases when older versions of Planlog cannot read new files
 
-# Limits on the cost of reading a file; sensible models are far smaller.
-MOST_BYTES = 256 * 1024**2
+# Limit on the cost of reading a file; sensible models are far smaller.
 MOST_HEADER_BYTES = 16 * 1024**2
 
 # The description is the value of one key, since safetensors writes keys in any order, and equal
@@ -66,7 +66,7 @@ class Model:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        plain = json.loads(json.dumps(dict(self.training)), parse_constant=lambda _: None)
+        plain = json.loads(to_json(dict(self.training)))
         object.__setattr__(self, "training", plain)
         texts = [self.domain, self.signature, *self.versions.keys(), *self.versions.values()]
         if self.rules is not None:
@@ -167,18 +167,22 @@ class Model:
         }
 
     def write(self, path: str | Path) -> None:
-        """Write the model file, complete or not at all; equal models give equal files."""
+        """Write the model file, complete or not at all; equal models give equal files.
+
+        A model that cannot be written is saved in a folder for temporary files; the OutputError
+        that is raised names it.
+        """
         tensors = {name: np.ascontiguousarray(array) for name, array in self.weights.items()}
         description = self.describe()
         description[_CHECKSUM] = _checksum(description, tensors)
         data = save(tensors, metadata={_KEY: json.dumps(description, ensure_ascii=False)})
-        _check_size(path, len(data), data)
-        write_atomically(Path(path), data)
+        _check_size(path, len(data), data, "model file", MOST_BYTES)
+        write_or_save(Path(path), data, ".safetensors")
 
     @classmethod
     def read(cls, path: str | Path) -> Model:
         """Read a model file. Raises ModelError if it is not valid, and OSError."""
-        metadata, tensors = _read_container(Path(path))
+        metadata, tensors = read_container(Path(path), "model file", MOST_BYTES)
         if _KEY not in metadata:
             raise ModelError(f"{path} is a safetensors file, but not of Planlog")
         try:
@@ -273,30 +277,35 @@ def _network_settings(values: Mapping[str, Any]) -> NetworkSettings:
     return NetworkSettings(**{name: read(name, value) for name, value in values.items()})
 
 
-def _read_container(path: Path) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """Return the metadata of a safetensors file, and its tensors: dtype, shape and data by name."""
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise ModelError(f"{path} is no file")  # reading a pipe could block forever
-    size = path.stat().st_size
+def read_container(
+    path: Path, kind: str, most: int
+) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    """Return the metadata of a safetensors file, and its tensors: dtype, shape and data by name.
+
+    Raises ModelError, in which the file is called a `kind`, and OSError.
+    """
+    if is_stream(path):
+        raise ModelError(f"{path} is no file")
     # The file is not mapped into memory: if it shrank meanwhile, the process would crash.
-    data = b"" if size > MOST_BYTES else path.read_bytes()
-    _check_size(path, size, data)
+    size = path.stat().st_size
+    data = b"" if size > most else read_input(path, most)
+    _check_size(path, size, data, kind, most)
     try:
         tensors = dict(deserialize(data))  # type: ignore[no-untyped-call]
     except SafetensorError as error:
-        raise ModelError(f"{path} is no model file, or part of it is missing: {error}") from None
+        raise ModelError(f"{path} is no {kind}, or part of it is missing: {error}") from None
     # The library does not return the metadata, but has checked the header: its length in 8 bytes,
     # then JSON.
     header = json.loads(data[8 : 8 + _header_length(data)])
     return header.get("__metadata__") or {}, tensors
 
 
-def _check_size(path: str | Path, size: int, data: bytes) -> None:
-    if size > MOST_BYTES:
-        raise ModelError(f"{path} is too large for a model: {size:,} bytes, of {MOST_BYTES:,}")
+def _check_size(path: str | Path, size: int, data: bytes, kind: str, most: int) -> None:
+    if size > most:
+        raise ModelError(f"{path} is too large for a {kind}: {size:,} bytes, of {most:,}")
     if len(data) >= 8 and _header_length(data) > MOST_HEADER_BYTES:
         raise ModelError(
-            f"{path} is no model file, or its description is too large: "
+            f"{path} is no {kind}, or its description is too large: "
             f"{_header_length(data):,} bytes, of {MOST_HEADER_BYTES:,}"
         )
 

@@ -6,14 +6,35 @@ texts such as `default+epochs=30`, and the options of the command line map onto 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, get_args, get_type_hints
 
-# Bounds the cost of reading a model file; sensible networks have far fewer layers.
-MOST_LAYERS = 100
+from planlog.ranges import Range, clipped
+
+# Ranges of the settings that are numbers. They also bound the cost of reading a model file:
+# sensible networks have far fewer layers.
+RANGES = {
+    "layers": Range(0, 100),
+    "width": Range(1, 10**6),
+    "score_width": Range(1, 10**6),
+    "epochs": Range(1, 10**6),
+    "batch": Range(1, 10**9),
+    "learning_rate": Range(1e-12, 10.0),
+    "weight_decay": Range(0.0, 1e12),
+    "iterations": Range(0, 100),
+    "states_per_iteration": Range(1, 10**9),
+    "labelled_steps": Range(1, 10**9),
+    "expansions_per_step": Range(0, 10**9),
+    "max_expansions": Range(1, 10**15),
+    "passes": Range(1, 10**9),
+    "exact_states": Range(1, 10**9),
+    "ensemble_size": Range(1, 100),
+    "limit": Range(2, 10**9),
+    "max_tasks": Range(1, 10**9),
+    "max_states": Range(1, 10**9),
+}
 
 
 class Activation(Enum):
@@ -55,14 +76,12 @@ class SelectBy(Enum):
     F1 = "f1"  # highest F1 score of classifying actions as optimal if their score is above 0
 
 
-def _check_numbers(settings: object, **least: int) -> None:
-    """Raise ValueError unless these settings are whole numbers of at least these values."""
-    for name, minimum in least.items():
-        value = getattr(settings, name)
-        if type(value) is not int:
-            raise ValueError(f"{name} must be a whole number, but is {value!r}")
-        if value < minimum:
-            raise ValueError(f"{name} must be at least {minimum}, but is {value}")
+def _check_numbers(settings: Any) -> None:
+    """Raise ValueError unless the settings that are numbers are in their ranges."""
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        if field.name in RANGES and not (value is None and "None" in str(field.type)):
+            RANGES[field.name].check(value, field.name)
 
 
 @dataclass(frozen=True)
@@ -73,9 +92,7 @@ class TemplateSettings:
     derived_messages: bool = False  # whether messages also pass along derived predicates
 
     def __post_init__(self) -> None:
-        _check_numbers(self, layers=0)
-        if self.layers > MOST_LAYERS:
-            raise ValueError(f"layers must be at most {MOST_LAYERS}, but is {self.layers}")
+        _check_numbers(self)
         if type(self.derived_messages) is not bool:
             raise ValueError(f"derived_messages must be a bool, but is {self.derived_messages!r}")
 
@@ -92,9 +109,7 @@ class NetworkSettings:
     score_width: int | None = None  # dimension of the messages to scores; None: `width`
 
     def __post_init__(self) -> None:
-        _check_numbers(self, width=1)
-        if self.score_width is not None:
-            _check_numbers(self, score_width=1)
+        _check_numbers(self)
 
 
 @dataclass(frozen=True)
@@ -113,11 +128,7 @@ class TrainingSettings:
     only_informative: bool = True
 
     def __post_init__(self) -> None:
-        _check_numbers(self, epochs=1)
-        if self.batch is not None:
-            _check_numbers(self, batch=1)
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError("learning_rate must be positive and finite")
+        _check_numbers(self)
         if not 0 <= self.weight_decay * self.learning_rate < 1:
             raise ValueError("weight_decay times learning_rate must be at least 0 and below 1")
 
@@ -135,8 +146,7 @@ class SearchLabelSettings:
     exact_states: int = 2000  # of small state spaces, sampled as additional training data
 
     def __post_init__(self) -> None:
-        least = {field.name: 1 for field in fields(self)}
-        _check_numbers(self, **least | {"iterations": 0, "expansions_per_step": 0})
+        _check_numbers(self)
 
 
 @dataclass(frozen=True)
@@ -153,7 +163,7 @@ class LearningSettings:
     max_states: int | None = None  # labelled states of these tasks
 
     def __post_init__(self) -> None:
-        _check_numbers(self, ensemble_size=1)
+        _check_numbers(self)
         if self.ensemble_size > 1 and self.network.score_activation is not Activation.IDENTITY:
             raise ValueError("an ensemble needs scores without activation, which can be added")
 
@@ -207,13 +217,13 @@ def preset(text: str) -> LearningSettings:
     """
     name, *changes = text.split("+")
     if name not in PRESETS:
-        raise ValueError(f"expected one of {', '.join(PRESETS)}, got '{name}'")
+        raise ValueError(f"expected one of {', '.join(PRESETS)}, got '{clipped(name)}'")
     kinds = _kinds(LearningSettings)
     values = {}
     for change in changes:
         key, _, value = change.partition("=")
         if key not in kinds:
-            raise ValueError(f"there is no setting '{key}'; there are {', '.join(kinds)}")
+            raise ValueError(f"there is no setting '{clipped(key)}'; there are {', '.join(kinds)}")
         values[key] = _value(key, kinds[key], value)
     return PRESETS[name].changed(**values)
 
@@ -245,9 +255,9 @@ def _value(key: str, kind: Any, text: str) -> Any:
     elif issubclass(kind, Enum):
         expected = f"one of {', '.join(member.value for member in kind)}"
     else:
-        expected = "a number" if kind is float else "a whole number"
+        read, expected = RANGES[key].read, str(RANGES[key])
     try:
         return read(text)
     except (KeyError, ValueError):
         expected += " or none" if optional else ""
-        raise ValueError(f"{key}: expected {expected}, got '{text}'") from None
+        raise ValueError(f"{key}: expected {expected}, got '{clipped(text)}'") from None

@@ -78,9 +78,6 @@ class Template:
             parts.append(Section(title, tuple(named.rules)))
         along = ", also along derived predicates" if self.settings.derived_messages else ""
         lines = [f"% {domain.name}: message passing, layers: {self.settings.layers}{along}"]
-        both = [t.name for t in domain.types if t.name in domain.predicate_ids]
-        if both:
-            lines.append(f"% meant as types, but hidden by predicates: {', '.join(both)}")
         for part in parts:
             lines += ["", f"% --- {part.title} ---", *map(str, part.rules)]
         return "\n".join(lines) + "\n"
@@ -89,8 +86,8 @@ class Template:
     def signature(self) -> str:
         """All that the network depends on: the type hierarchy, and the rules of the template."""
         declared = _by_name(self.rules.domain.types)
-        types = [f"type {t.name} - {t.parent}" for t in declared if t.parent is not None]
-        lines = self.text.splitlines()
+        types = [f"type {t.name} - {' '.join(t.parents)}" for t in declared if t.parents]
+        lines = self.text.replace("@type(", "(").splitlines()  # as models have always had it
         return "\n".join([*types, *(line for line in lines if line and not line.startswith("%"))])
 
 
@@ -126,7 +123,7 @@ def _sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]
         ("the policy once more, without embeddings", _plain_rules(domain, all_rules, plain)),
         ("atoms by their number of arguments", (_mapping(arities[a.arity], a) for a in atoms)),
         ("objects of the same atom are neighbours", edges),
-        ("embeddings of objects", _first_layer(arities, layers[0])),
+        ("embeddings of objects", _first_layer(domain, arities, layers[0])),
         ("messages between neighbours", _layers(layers, edge, bool(edges))),
         ("applicable actions", (_app(domain, applicable[a], a, layers[-1]) for a in applicable)),
         ("the policy, with embeddings", (_extended(r, applicable, layers[-1]) for r in rules)),
@@ -177,7 +174,7 @@ def _inputs(domain: Domain) -> Iterator[Relation]:
         for status in (Source.ACHIEVED_GOAL, Source.UNACHIEVED_GOAL, Source.ACHIEVED_NONGOAL):
             yield Relation(predicate.name, predicate.arity, status)
     for declared in _by_name(domain.types):
-        yield Relation(declared.name, 1, Source.TYPE)
+        yield Relation.of_type(declared.name, domain)
 
 
 def _edges(arities: Mapping[int, Relation], edge: Relation) -> Iterator[Rule]:
@@ -189,13 +186,15 @@ def _edges(arities: Mapping[int, Relation], edge: Relation) -> Iterator[Rule]:
                     yield _part(Literal(edge, (source, target)), relation)
 
 
-def _first_layer(arities: Mapping[int, Relation], layer: Relation) -> Iterator[Rule]:
+def _first_layer(
+    domain: Domain, arities: Mapping[int, Relation], layer: Relation
+) -> Iterator[Rule]:
     """Yield the rules of the first embeddings; nullary atoms reach every object."""
     for n, relation in arities.items():
         for term in fresh_variables(n):
             yield _part(Literal(layer, (term,)), relation)
         if n == 0:
-            every = _atom(Relation("object", 1, Source.TYPE))
+            every = _atom(Relation.of_type("object", domain))
             yield Rule(_atom(layer), (_atom(relation), every))
 
 

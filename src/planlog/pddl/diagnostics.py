@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from typing import TypeVar
 
 from planlog import _core
@@ -9,6 +11,17 @@ from planlog.errors import Diagnostic, PddlError, Severity, UnsupportedError
 
 _Found = list[tuple[_core.Severity, int, int, int, str, str]]
 _Parsed = TypeVar("_Parsed", _core.Domain, _core.Task)
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+def as_bytes(text: str | bytes) -> bytes:
+    """Return the bytes of a PDDL text, without byte order marks."""
+    # Lone surrogates, which UTF-8 does not have, become bytes that the parser refuses.
+    content = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    while content.startswith(codecs.BOM_UTF8):
+        content = content.removeprefix(codecs.BOM_UTF8)
+    return content
 
 
 def with_warnings(
@@ -18,7 +31,7 @@ def with_warnings(
 
     Raises PddlError or UnsupportedError if it failed, so that `parsed` is None.
     """
-    lines = content.split(b"\n") if found else []
+    lines = _LINE_END.split(content) if found else []
     diagnostics = []
     for severity, line, column, length, message, hint in found:
         source = lines[line - 1] if line <= len(lines) else b""
@@ -26,11 +39,11 @@ def with_warnings(
         before = source[: column - 1].decode(errors="replace")
         shown = source[column - 1 : column - 1 + length].decode(errors="replace")
         place = (file, line, len(before) + 1)
-        text = source.decode(errors="replace").rstrip("\r")
         kind = Severity[severity.name]
+        text = source.decode(errors="replace")
         diagnostics.append(Diagnostic(*place, message, hint, text, len(shown), kind))
     if parsed is None:
-        # A file is unsupported only if nothing else is wrong with it.
-        unsupported = all(d.severity is not Severity.ERROR for d in diagnostics)
+        # A file with an unsupported feature is unsupported, whatever else is wrong with it.
+        unsupported = any(d.severity is Severity.UNSUPPORTED for d in diagnostics)
         raise (UnsupportedError if unsupported else PddlError)(diagnostics)
     return parsed, tuple(diagnostics)

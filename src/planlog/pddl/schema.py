@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Type:
-    """A type and its direct super-type (None for `object`)."""
+    """A type and its direct super-types, mostly one (none for `object`)."""
 
     name: str
-    parent: str | None
+    parents: tuple[str, ...]
 
 
 @dataclass(frozen=True)

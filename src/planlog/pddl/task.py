@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from planlog import _core
+from planlog.costs import Cost, exact_cost
 from planlog.errors import Diagnostic, PddlError, UnknownNameError
-from planlog.pddl.diagnostics import with_warnings
+from planlog.files import read_input
+from planlog.pddl.diagnostics import as_bytes, with_warnings
 from planlog.pddl.schema import ActionSchema, Axiom, Parameter, Predicate, SchemaLiteral, Type
 
 Kind = _core.PredicateKind
@@ -194,8 +196,8 @@ class Domain(_Pddl):
             )
 
         self.types = tuple(
-            Type(name, None if i == 0 else type_names[parent])
-            for i, (name, parent) in enumerate(core.types)
+            Type(name, tuple(type_names[parent] for parent in parents))
+            for name, parents in core.types
         )
         self.constants = {name: type_names[type_] for name, type_ in core.constants}
         self.type_ids = {name: i for i, name in enumerate(type_names)}
@@ -216,7 +218,10 @@ class Domain(_Pddl):
         )
         self.action_ids = {action.name: i for i, action in enumerate(self.actions)}
         self._parameters = parameters
-        self._parents = {t.name: t.parent for t in self.types}
+        self._super_types: dict[str, frozenset[str]] = {}
+        for t in self.types:  # super-types precede their types
+            above = (self._super_types[parent] for parent in t.parents)
+            self._super_types[t.name] = frozenset([t.name]).union(*above)
 
     @classmethod
     def read(cls, path: str | Path) -> Domain:
@@ -229,7 +234,7 @@ class Domain(_Pddl):
         >>> Domain.read("graph/domain.pddl")
         Domain('graph', 3 predicates, 1 action)
         """
-        return cls.parse(Path(path).read_bytes(), file=str(path))
+        return cls.parse(read_input(path), file=str(path))
 
     @classmethod
     def parse(cls, text: str | bytes, file: str = "<domain>") -> Domain:
@@ -241,7 +246,7 @@ class Domain(_Pddl):
         >>> Domain.parse("(define (domain lamp) (:predicates (on)))")
         Domain('lamp', 1 predicate, 0 actions)
         """
-        content = text.encode() if isinstance(text, str) else text
+        content = as_bytes(text)
         core, warnings = with_warnings(*_core.read_domain(content), content, file)
         return cls(core, warnings, (content, file))
 
@@ -253,7 +258,7 @@ class Domain(_Pddl):
         >>> domain.read_task("graph/problem.pddl")
         Task('p' of domain 'graph', 3 objects, 2 goals)
         """
-        return self.parse_task(Path(path).read_bytes(), file=str(path))
+        return self.parse_task(read_input(path), file=str(path))
 
     def parse_task(self, text: str | bytes, file: str = "<problem>") -> Task:
         """Parse the text of a PDDL problem of this domain; messages call it `file`.
@@ -264,7 +269,7 @@ class Domain(_Pddl):
         >>> lamp.parse_task("(define (problem dark) (:domain lamp) (:init) (:goal (on)))").goals
         ('(on)',)
         """
-        content = text.encode() if isinstance(text, str) else text
+        content = as_bytes(text)
         core, warnings = with_warnings(*_core.read_task(self.core, content), content, file)
         return Task(self, core, warnings, (content, file))
 
@@ -352,10 +357,7 @@ class Domain(_Pddl):
 
     def is_subtype(self, name: str, super_type: str) -> bool:
         """Return whether every object of type `name` is one of type `super_type`."""
-        current: str | None = name
-        while current is not None and current != super_type:
-            current = self._parents[current]
-        return current is not None
+        return super_type in self._super_types[name]
 
     def __repr__(self) -> str:
         predicates = counted(len(self.predicates), "predicate")
@@ -371,8 +373,8 @@ class Task(_Pddl):
 
     `objects` maps the objects (with the domain's constants) to their types, `goals` holds the
     conjuncts of the goal as PDDL text, `minimises_cost` says whether the metric is `total-cost`,
-    and `warnings` are those of the parser. The core numbers objects in the order of
-    `object_names`; `object_ids` is the inverse.
+    `cost_decimals` is the number of decimals of its costs, and `warnings` are those of the parser.
+    The core numbers objects in the order of `object_names`; `object_ids` is the inverse.
     """
 
     def __init__(
@@ -387,6 +389,7 @@ class Task(_Pddl):
         self.object_ids = {name: i for i, name in enumerate(self.object_names)}
         self.goals: tuple[str, ...] = tuple(map(_one_line, core.goals))
         self.minimises_cost: bool = core.minimises_cost
+        self.cost_decimals: int = core.cost_decimals
         self._source = source
 
     @property
@@ -475,6 +478,10 @@ class Task(_Pddl):
         """Return the ground atom with the core's predicate and object ids."""
         names = self.object_names
         return Atom(self.domain.predicate_names[predicate], tuple([names[i] for i in objects]))
+
+    def decode_cost(self, units: int) -> Cost:
+        """Return a cost that the core gives in units of the task."""
+        return exact_cost(units, self.cost_decimals)
 
     def object_id(self, name: str) -> int:
         """Return the id of an object. Raises UnknownNameError if there is none of this name."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 from collections.abc import Callable
@@ -11,6 +10,8 @@ from enum import Enum
 
 import numpy as np
 
+from planlog._core import resident_memory
+from planlog.costs import Cost, cost_text
 from planlog.pddl.plan import Plan
 from planlog.pddl.task import Action, EncodedAction, State, Task, counted
 from planlog.policy.policy import Policy
@@ -43,7 +44,7 @@ class PlanResult:
 
     outcome: Outcome
     actions: tuple[Action, ...]
-    cost: float  # of the actions; their number if the task does not minimise total-cost
+    cost: Cost  # of the actions; their number if the task does not minimise total-cost
     unit_cost: bool
     steps: int  # applied actions, with those undone
     goals_left: int | None  # in the last state; None if no state was evaluated
@@ -61,9 +62,8 @@ class PlanResult:
 
     def __repr__(self) -> str:
         steps = counted(len(self.actions), "action")
-        return (
-            f"PlanResult({self.outcome.value}, {steps}, cost {self.cost:g}, {self.seconds:.2f} s)"
-        )
+        cost = cost_text(self.cost)
+        return f"PlanResult({self.outcome.value}, {steps}, cost {cost}, {self.seconds:.2f} s)"
 
 
 # Called with the walk before each action is applied to it; for progress and traces.
@@ -96,7 +96,8 @@ def execute(
 
     `max_steps` counts applied actions, `time_limit` is in seconds, `memory_limit` is the resident
     memory of the process in bytes. Ctrl-C (KeyboardInterrupt) ends the execution with INTERRUPTED.
-    Raises RuleError if the rules name an object that the task lacks.
+    Raises RuleError if the rules name an object that the task lacks, MissingValueError if the task
+    does not give the cost of an action, CostOverflowError if the cost becomes too large.
 
     >>> execute(policy, task).plan.actions
     (Action(name='go', arguments=('a', 'b')), Action(name='go', arguments=('b', 'c')))
@@ -125,7 +126,7 @@ def execute(
         return PlanResult(
             outcome=outcome,
             actions=tuple([task.decode(*action) for action in execution.actions]),
-            cost=execution.costs[-1],
+            cost=task.decode_cost(execution.costs[-1]),
             unit_cost=not task.minimises_cost,
             steps=execution.steps,
             goals_left=execution.goals_left,
@@ -156,7 +157,8 @@ class _Execution:
     memory: int | None
     next_memory_check: float = 0.0
     actions: list[EncodedAction] = field(default_factory=list)
-    costs: list[float] = field(default_factory=lambda: [0.0])  # before each action, and at the end
+    # Before each action, and at the end; in units of the task.
+    costs: list[int] = field(default_factory=lambda: [0])
     steps: int = 0
     goals_left: int | None = None
 
@@ -238,20 +240,10 @@ class _Execution:
 
     def push(self, action: EncodedAction, walk: Walk) -> None:
         self.actions.append(action)
-        self.costs.append(walk.cost)
+        self.costs.append(walk.core.cost)
         self.goals_left = walk.goals_left
 
     def pop(self, walk: Walk) -> EncodedAction:
         self.costs.pop()
         self.goals_left = walk.goals_left
         return self.actions.pop()
-
-
-def resident_memory() -> int:
-    """Return the resident memory of this process in bytes; its peak where that is all one gets."""
-    try:
-        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 (called often)
-            return int(file.read().split()[1]) * resource.getpagesize()
-    except OSError:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024

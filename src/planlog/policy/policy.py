@@ -19,7 +19,7 @@ from planlog.datalog.compile import CompiledProgram, compile_applicable, compile
 from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.fresh_names import Names
 from planlog.datalog.lexer import Kind, tokenize
-from planlog.datalog.syntax import Constant, Relation, Rule
+from planlog.datalog.syntax import Constant, Relation, Rule, quoted
 from planlog.errors import Diagnostic, RuleError
 from planlog.pddl.task import Action, Domain, Immutable, State, Task, counted
 from planlog.policy.derivations import Derivations
@@ -176,8 +176,9 @@ class Policy(Immutable):
     ) -> Walk:
         """Return a walk from a state, by default the initial state.
 
-        Evaluation past the deadline (a time of `time.monotonic`) raises TimeoutError. Raises
-        RuleError if the rules name an object that the task lacks.
+        Evaluation past the deadline (a time of `time.monotonic`) raises TimeoutError, that of the
+        state to start from included. Raises RuleError if the rules name an object that the task
+        lacks.
 
         >>> walk = policy.start(task)
         >>> walk.apply("(go a b)")
@@ -206,7 +207,7 @@ class Policy(Immutable):
             file=self.program.file,
             line=line,
             column=column,
-            message=f"task '{task.name}' has no object '{constant.name}'",
+            message=f"task '{task.name}' has no object {quoted(constant.name)}",
             hint="variables start with a capital letter",
             source=lines[line - 1] if 0 < line <= len(lines) else "",
             length=length,

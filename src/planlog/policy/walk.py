@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planlog import _core
-from planlog.errors import InapplicableError, MissingValueError
+from planlog.costs import LARGEST, Cost, cost_text
+from planlog.errors import CostOverflowError, InapplicableError, MissingValueError
 from planlog.pddl.task import Action, EncodedAction, State, Task, counted
 from planlog.policy.derivations import Derivations
 
@@ -43,8 +44,9 @@ class Walk:
         """Apply an action, which may be given as text such as `(up f1 f2)`.
 
         Raises UnknownNameError if there is no such action or object, InapplicableError if its
-        precondition does not hold here, and MissingValueError if the task does not give its cost.
-        The walk then stays where it is.
+        precondition does not hold here, MissingValueError if the task does not give its cost, and
+        CostOverflowError if the cost of all steps becomes too large. The walk then stays where it
+        is.
         """
         (encoded,) = self.task.encode((action,))
         self.apply_encoded(encoded)
@@ -55,6 +57,12 @@ class Walk:
             applied = self.core.apply(*action)
         except _core.MissingValue as error:
             raise MissingValueError(f"{self.task.decode(*action)} has no cost: {error}") from None
+        except _core.CostOverflow:
+            reached, largest = cost_text(self.cost), cost_text(self.task.decode_cost(LARGEST))
+            raise CostOverflowError(
+                f"{self.task.decode(*action)}, after actions of cost {reached}, makes the cost "
+                f"larger than {largest}, the largest that Planlog can represent for this task"
+            ) from None
         if not applied:
             raise InapplicableError(f"{self.task.decode(*action)} is not applicable here")
 
@@ -154,9 +162,9 @@ class Walk:
         return self.core.steps
 
     @property
-    def cost(self) -> float:
+    def cost(self) -> Cost:
         """Cost of the steps; their number if the task does not minimise total-cost."""
-        return self.core.cost
+        return self.task.decode_cost(self.core.cost)
 
     @property
     def goals_left(self) -> int:

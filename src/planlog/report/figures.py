@@ -118,7 +118,7 @@ def objects_figure(comparison: Comparison) -> Figure | None:
     for domain in comparison.domains:
         sizes: dict[str, list[int]] = defaultdict(list)
         for record in comparison.trainings[domain]:
-            sizes["training"] += (record.training or {}).get("objects", [])
+            sizes["training"] += filter(None, (record.training or {}).get("objects") or [])
         for task in comparison.tasks[domain]:
             if task.objects:
                 sizes[f"test: {task.split}" if task.split else "test"].append(task.objects)

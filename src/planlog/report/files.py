@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import importlib.util
-import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from typing import Any
 
 from planlog.errors import PlanlogError
 from planlog.experiment.records import ResultsError, read_records
+from planlog.files import read_input
+from planlog.json_text import read_json
 from planlog.report.comparison import compare
 from planlog.report.render import html, lab, latex, markdown
 from planlog.report.sections import warnings, write
@@ -68,26 +69,32 @@ def report(results: Path, formats: Collection[str] = FORMATS) -> Report:
         images = {figure.name: draw(figure, drawn) for figure in document.figures}
         files |= {f"{name}.{kind}": images[name][kind] for name in images for kind in kinds}
     if "md" in formats:
-        files["report.md"] = markdown.render(document, "png" if "png" in formats else None).encode()
+        image = "png" if "png" in formats else None
+        files["report.md"] = _encoded(markdown.render(document, image))
     if "tex" in formats:
         for name, table in document.tables.items():
             if name in _TEX:
                 file = "table.tex" if name == "npli" else f"table-{name}.tex"
-                files[file] = latex.render(table).encode()
+                files[file] = _encoded(latex.render(table))
     if "html" in formats:
         svg = {name: kinds["svg"] for name, kinds in images.items()}
-        files["report.html"] = html.render(document, svg).encode()
+        files["report.html"] = _encoded(html.render(document, svg))
     if "properties" in formats:
-        files["properties"] = lab.render(comparison).encode()
+        files["properties"] = _encoded(lab.render(comparison))
     runs = sum(measures.runs for measures in comparison.measures.values())
     return Report(files, runs, tuple(warnings(comparison)))
+
+
+def _encoded(text: str) -> bytes:
+    # The JSON of a record can hold half of a surrogate pair, which UTF-8 cannot.
+    return text.encode(errors="backslashreplace")
 
 
 def _about(results: Path) -> Mapping[str, Any]:
     """Return the content of `experiment.json`; empty if there is no such file."""
     file = results / "experiment.json"
     try:
-        about = json.loads(file.read_bytes()) if file.exists() else {}
+        about = read_json(read_input(file)) if file.exists() else {}
     except ValueError as error:
         raise ResultsError(f"{file}: not a JSON object: {error}") from None
     if not isinstance(about, dict):

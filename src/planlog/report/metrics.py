@@ -20,10 +20,11 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
+from planlog.costs import Cost
 from planlog.experiment.records import Family, Record, Status
 
 AGILE_SECONDS = 1800.0  # time limit of the IPC 2023 learning track
-NEAR = 1e-9  # tolerance for costs, which are sums of floating-point numbers
+NEAR = 1e-9  # tolerance for mean lengths
 
 
 def pli(baseline: float, length: float) -> float:
@@ -36,9 +37,9 @@ def npli(baseline: float, optimum: float, length: float) -> float:
     return 100 * (baseline - length) / (baseline - optimum)
 
 
-def quality(best: float, cost: float) -> float:
+def quality(best: Cost, cost: Cost) -> float:
     """Return C*/C, the contribution of a plan to the IPC satisficing score."""
-    return 1.0 if cost <= best + NEAR else best / cost
+    return 1.0 if cost <= best else float(best / cost)
 
 
 def agility(seconds: float) -> float:
@@ -57,7 +58,7 @@ def length_of(run: Record) -> int:
     return run.length
 
 
-def cost_of(run: Record) -> float:
+def cost_of(run: Record) -> Cost:
     """Return the plan cost of a solved run."""
     return length_of(run) if run.cost is None else run.cost
 
@@ -114,33 +115,32 @@ class TaskRuns:
         return statistics.fmean(lengths) if lengths else None
 
     @cached_property
-    def best(self) -> float | None:
+    def best(self) -> Cost | None:
         """The lowest cost of all plans."""
         return min(map(cost_of, self.solved), default=None)
 
     @cached_property
-    def bound(self) -> float:
-        """The highest proved lower bound on the cost of a plan."""
+    def bound(self) -> Cost | None:
+        """The highest proved lower bound on the cost of a plan; None if there is none."""
         proved = [run.lower_bound for run in self.records if run.lower_bound is not None]
         proved += [cost_of(run) for run in self.solved if run.optimal]
-        return max(proved, default=-math.inf)
+        return max(proved, default=None)
 
     @property
     def contradictory(self) -> bool:
         """Whether a plan costs less than a proved lower bound."""
-        return self.best is not None and self.best < self.bound - NEAR
+        return self.best is not None and self.bound is not None and self.best < self.bound
 
     @cached_property
-    def optimum(self) -> float | None:
+    def optimum(self) -> Cost | None:
         """The cost of an optimal plan, if known."""
-        proved = self.best is not None and abs(self.best - self.bound) <= NEAR
-        return self.best if proved else None
+        return self.best if self.best == self.bound else None
 
     @cached_property
-    def optimal_length(self) -> float | None:
+    def optimal_length(self) -> int | None:
         """x*; unknown with other action costs than 1, where an optimal plan need not be short."""
         unit_cost = all(cost_of(run) == length_of(run) for run in self.solved)
-        return self.optimum if unit_cost else None
+        return int(self.optimum) if unit_cost and self.optimum is not None else None
 
     @cached_property
     def exclusion(self) -> Exclusion | None:

@@ -85,7 +85,7 @@ def warnings(comparison: Comparison) -> Iterator[str]:
         )
     if wrong := comparison.contradictions:
         places = [
-            f"{t.domain} {t.split} {t.task} (plan of cost {t.best:g}, proved bound {t.bound:g})"
+            f"{t.domain} {t.split} {t.task} (plan of cost {t.best}, proved bound {t.bound})"
             for t in wrong[:_SHOWN_CONTRADICTIONS]
         ]
         others = len(wrong) - len(places)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from planlog import _core
-from planlog.errors import MissingValueError
+from planlog.errors import CostOverflowError, MissingValueError
 from planlog.parallel import available_processors
 from planlog.pddl.task import Task
 from planlog.policy.execution import Outcome, PlanResult
@@ -55,8 +55,9 @@ def improve(
     default there are as many threads as processors. Without a time limit, the results depend only
     on the seed, the number of threads and that of expansions.
 
-    Raises ValueError if there is no plan to begin with, and MissingValueError if the policy derives
-    an action whose cost the task does not give. KeyboardInterrupt ends the search.
+    Raises ValueError if there is no plan to begin with, MissingValueError if the policy derives an
+    action whose cost the task does not give, and CostOverflowError if the cost of the given plan is
+    too large. KeyboardInterrupt ends the search, after a last result if there is one.
     """
     start = time.monotonic()
     if not plan.solved:
@@ -79,10 +80,13 @@ def improve(
                 seed % 2**64,
                 threads,
                 eliminate,
+                deadline and deadline - time.monotonic(),
             )
-            while True:
-                if search.cost < cost:
-                    cost = search.cost
+            interrupt: KeyboardInterrupt | None = None
+            is_better = True  # the given plan may have redundant actions
+            while is_better:
+                if (found := task.decode_cost(search.cost)) < cost:
+                    cost = found
                     yield PlanResult(
                         outcome=Outcome.SOLVED,
                         actions=tuple(task.decode(*step) for step in search.plan()),
@@ -92,9 +96,17 @@ def improve(
                         goals_left=0,
                         seconds=time.monotonic() - start,
                     )
-                if not search.improve(most, deadline and deadline - time.monotonic()):
-                    return
+                if interrupt:
+                    raise interrupt
+                try:
+                    is_better = search.improve(most, deadline and deadline - time.monotonic())
+                except KeyboardInterrupt as error:  # which must not lose a plan just found
+                    interrupt = error
+        except TimeoutError:  # before the search has looked at the first plan
+            return
         except _core.MissingValue as error:
             raise MissingValueError(f"an action has no cost: {error}") from None
+        except _core.CostOverflow:
+            raise CostOverflowError("the cost of the plan to begin with is too large") from None
 
     return results()

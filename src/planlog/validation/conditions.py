@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from planlog.validation.world import Row, Rows, World
 
@@ -35,10 +36,20 @@ def as_written(term: str) -> str:
     return term.partition(" ")[0]
 
 
+class Use(NamedTuple):
+    """An occurrence of a predicate in a condition."""
+
+    predicate: str
+    positive: bool
+    universal: bool  # it is inside a `forall`, or an `exists` that is negated
+
+
 class Condition:
     """A formula that is true or false in a world once its free variables are bound."""
 
     name: str  # of the connective
+    constant: bool | None = None  # the value, if it is the same in all worlds
+    parts: tuple[Condition, ...] = ()
 
     def __init__(self, parts: Iterable[Condition] = ()) -> None:
         self.parts = tuple(parts)
@@ -55,10 +66,11 @@ class Condition:
         """Return the smallest part that explains why the condition does not hold."""
         return self.show(env)
 
-    def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
-        """Yield the predicates of the condition, and whether each occurs positively."""
-        for part in self.parts:
-            yield from part.predicates(positive)
+    def uses(self, positive: bool = True, universal: bool = False) -> Iterator[Use]:
+        """Yield the occurrences of predicates on which the condition depends."""
+        if self.constant is None:
+            for part in self.parts:
+                yield from part.uses(positive, universal)
 
 
 class Atom(Condition):
@@ -76,8 +88,8 @@ class Atom(Condition):
     def show(self, env: Env) -> str:
         return f"({' '.join([self.predicate, *map(as_written, self.row(env))])})"
 
-    def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
-        yield self.predicate, positive
+    def uses(self, positive: bool = True, universal: bool = False) -> Iterator[Use]:
+        yield Use(self.predicate, positive, universal)
 
     def matching(self, env: Env, world: World) -> Rows:
         """Return the true rows that agree with the bound terms."""
@@ -104,6 +116,8 @@ class Equal(Condition):
         super().__init__()
         self.atom = Atom("=", terms)
         self.free = self.atom.free
+        if terms[0] == terms[1] or not self.free:
+            self.constant = terms[0] == terms[1]
 
     def holds(self, env: Env, world: World) -> bool:
         left, right = self.atom.row(env)
@@ -119,16 +133,21 @@ class Not(Condition):
     def __init__(self, part: Condition) -> None:
         super().__init__([part])
         self.part = part
+        self.constant = None if part.constant is None else not part.constant
 
     def holds(self, env: Env, world: World) -> bool:
         return not self.part.holds(env, world)
 
-    def predicates(self, positive: bool = True) -> Iterator[tuple[str, bool]]:
-        return self.part.predicates(not positive)
+    def uses(self, positive: bool = True, universal: bool = False) -> Iterator[Use]:
+        return self.part.uses(not positive, universal)
 
 
 class And(Condition):
     name = "and"
+
+    def __init__(self, parts: Iterable[Condition] = ()) -> None:
+        super().__init__(parts)
+        self.constant = _constant(self.parts, False)
 
     def holds(self, env: Env, world: World) -> bool:
         return all(part.holds(env, world) for part in self.parts)
@@ -140,6 +159,10 @@ class And(Condition):
 
 class Or(Condition):
     name = "or"
+
+    def __init__(self, parts: Iterable[Condition] = ()) -> None:
+        super().__init__(parts)
+        self.constant = _constant(self.parts, True)
 
     def holds(self, env: Env, world: World) -> bool:
         return any(part.holds(env, world) for part in self.parts)
@@ -156,11 +179,17 @@ class Imply(Or):
 
 
 class _Quantified(Condition):
+    empty: bool  # the value over no objects
+
     def __init__(self, variables: Sequence[Variable], part: Condition) -> None:
         super().__init__([part])
         self.variables = tuple(variables)
         self.part = part
         self.free -= {v.name for v in variables}
+        self.constant = part.constant if part.constant is self.empty else None
+
+    def uses(self, positive: bool = True, universal: bool = False) -> Iterator[Use]:
+        return super().uses(positive, universal or self.empty is positive)
 
     def show(self, env: Env) -> str:
         return f"({self.name} ({' '.join(map(str, self.variables))}) {self.part.show(env)})"
@@ -168,6 +197,7 @@ class _Quantified(Condition):
 
 class Exists(_Quantified):
     name = "exists"
+    empty = False
 
     def __init__(self, variables: Sequence[Variable], part: Condition) -> None:
         super().__init__(variables, part)
@@ -179,6 +209,7 @@ class Exists(_Quantified):
 
 class ForAll(_Quantified):
     name = "forall"
+    empty = True
 
     def __init__(self, variables: Sequence[Variable], part: Condition) -> None:
         super().__init__(variables, part)
@@ -196,6 +227,12 @@ class ForAll(_Quantified):
         )
         values = ", ".join(f"{as_written(v.name)} = {first[v.name]}" for v in self.variables)
         return f"{self.show(env)} with {values}"
+
+
+def _constant(parts: Iterable[Condition], dominant: bool) -> bool | None:
+    """Return the value of parts of which one with the dominant value decides."""
+    values = {part.constant for part in parts}
+    return dominant if dominant in values else None if None in values else not dominant
 
 
 def negation(condition: Condition) -> Condition:
@@ -310,7 +347,7 @@ class Rule:
             for i, c in enumerate(self.query.conjuncts)
             if isinstance(c, Atom) and c.predicate in stratum
         ]
-        uses = sum(predicate in stratum for predicate, _ in self.body.predicates())
+        uses = sum(use.predicate in stratum for use in self.body.uses())
         # Some uses may be inside 'or' or 'forall': then there is no atom to start from.
         if delta is None or uses > len(atoms):
             for found in self.query.solutions({}, world):
@@ -333,7 +370,9 @@ def conjuncts(condition: Condition) -> Iterator[Condition]:
 
 def disjuncts(condition: Condition) -> Iterator[Condition]:
     """Yield conditions whose disjunction is the given one; each of them can be joined."""
-    if isinstance(condition, Or):
+    if condition.constant is not None:
+        yield condition
+    elif isinstance(condition, Or):
         for part in condition.parts:
             yield from disjuncts(part)
     elif isinstance(condition, Exists):

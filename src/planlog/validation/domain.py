@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from planlog.validation.conditions import And, Atom, Query, Rule, Types, Variable, disjuncts
 from planlog.validation.formulas import Reader, Scope, is_number
@@ -10,7 +11,8 @@ from planlog.validation.model import Action, Cost, Domain, Effect
 from planlog.validation.sexpr import Node, Source, read
 from planlog.validation.world import Stratum
 
-_UNSUPPORTED_EFFECTS = {"decrease", "assign", "scale-up", "scale-down"}
+_BUILT_IN = frozenset("= and or not imply exists forall when increase".split())
+_MAX_SUPER_TYPES = 64
 
 
 def read_domain(source: Source) -> Domain:
@@ -22,7 +24,7 @@ def read_domain(source: Source) -> Domain:
 
 class _DomainReader(Reader):
     def __init__(self, source: Source, domain: Domain) -> None:
-        super().__init__(source, domain, domain.constants)
+        super().__init__(source, domain)
         self.rules: list[tuple[Rule, Node]] = []
 
     def read(self, root: Node) -> None:
@@ -32,9 +34,9 @@ class _DomainReader(Reader):
         once = {keyword: nodes[0] for keyword, nodes in sections.items()}
         self.read_types(once.get(":types", Node()))
         domain.constants.update(self.typed_objects(once.get(":constants", Node()), {}))
-        self.read_signatures(once.get(":predicates", Node()), domain.predicates)
-        self.read_signatures(once.get(":functions", Node()), domain.functions)
-        domain.functions.setdefault("total-cost", ())
+        self.objects = {name: domain.supertypes(own) for name, own in domain.constants.items()}
+        self.read_predicates(once.get(":predicates", Node()))
+        self.read_functions(once.get(":functions", Node()))
         # Rules first, since effects must not change what they derive.
         for node in sections.get(":derived", ()):
             self.read_rule(node)
@@ -44,28 +46,54 @@ class _DomainReader(Reader):
 
     def read_types(self, node: Node) -> None:
         parents = self.domain.parents
-        for name, types, _ in self.typed_list(node, 1):
+        # A type that is declared again has another super-type.
+        for name, types, place in self.typed_list(node, 1):
+            if name == "number":
+                self.fail(node, "number is not a type of objects", place)
+            if name == "object" and types != ("object",):
+                self.fail(node, "object cannot have a super-type", place)
             parents[name] = parents.get(name, ()) + types
         for above in [t for types in parents.values() for t in types]:
             parents.setdefault(above, ("object",))  # named only as a parent
         parents["object"] = ()
+        for name, types in parents.items():
+            if any(name in self.domain.supertypes(above) for above in types):
+                self.fail(node, f"type {name} is its own super-type")
+            if len(self.domain.supertypes(name) - {name, "object"}) >= _MAX_SUPER_TYPES:
+                self.fail(node, f"type {name} has more than {_MAX_SUPER_TYPES} super-types")
 
-    def read_signatures(self, node: Node, into: dict[str, tuple[Types, ...]]) -> None:
+    def read_predicates(self, node: Node) -> None:
+        for i in range(1, len(node)):
+            signature = self.part(node, i)
+            name, types = self.read_signature(signature)
+            if name == "=" and len(types) == 2:
+                continue
+            if name in _BUILT_IN:
+                self.fail(signature, f"{name} is built in", 0)
+            self.declare(signature, types, self.domain.predicates)
+
+    def read_functions(self, node: Node) -> None:
+        functions = self.domain.functions
+        functions["total-cost"] = ()
         places = iter(range(1, len(node)))
         for i in places:
-            if node[0] == ":functions" and node[i] == "-":
-                if node[i + 1 : i + 2] != ["number"]:
-                    self.unsupported(node, "a function whose values are not numbers")
-                next(places)
-                continue
-            signature = self.part(node, i)
-            name = self.word(signature, 0)
-            if name in into:
-                self.fail(signature, f"{name} is declared twice", 0)
-            into[name] = tuple(
-                self.known(types, signature, place)
-                for _, types, place in self.typed_list(signature, 1)
-            )
+            if node[i] == "-" and i + 1 < len(node):
+                next(places)  # `number`
+            else:
+                signature = self.part(node, i)
+                self.declare(signature, self.read_signature(signature)[1], functions)
+
+    def read_signature(self, node: Node) -> tuple[str, tuple[Types, ...]]:
+        name = self.name(node, 0)
+        return name, tuple(types for _, types, _ in self.typed_list(node, 1, variables=True))
+
+    def declare(
+        self, node: Node, types: tuple[Types, ...], into: dict[str, tuple[Types, ...]]
+    ) -> None:
+        """Declare a name, perhaps again with the same types."""
+        name = self.word(node, 0)
+        if into.setdefault(name, types) != types:
+            self.fail(node, f"{name} is declared twice, with other parameters", 0)
 
     def read_rule(self, node: Node) -> None:
         """Read a `(:derived (head ?x - type ...) condition)`."""
@@ -86,7 +114,7 @@ class _DomainReader(Reader):
         self.domain.derived.add(name)
 
     def read_action(self, node: Node) -> None:
-        name = self.word(node, 1)
+        name = self.name(node, 1)
         if name in self.domain.actions:
             self.fail(node, f"{name} is declared twice", 1)
         fields: dict[str, Node] = {}
@@ -128,8 +156,6 @@ class _DomainReader(Reader):
         if head == "increase":
             yield Cost(query, self.amount(node, scope))
             return
-        if head in _UNSUPPORTED_EFFECTS and head not in self.domain.predicates:
-            self.unsupported(node, f"'{head}'")
         adds = head != "not"
         if not adds:
             self.check_arity(node, 1)
@@ -139,40 +165,44 @@ class _DomainReader(Reader):
             self.fail(node, f"{atom.predicate} is derived and cannot be changed by an effect", 0)
         yield Effect(query, atom, adds)
 
-    def amount(self, node: Node, scope: Scope) -> float | Atom:
+    def amount(self, node: Node, scope: Scope) -> Fraction | Atom:
         """Return the amount of `(increase (total-cost) amount)`."""
         self.check_arity(node, 2)
         if node[1] != ["total-cost"]:
-            self.unsupported(node, "a numeric effect other than on (total-cost)")
+            self.fail(node, "expected '(total-cost)'", 1)
         amount = node[2]
         if isinstance(amount, str):
             if not is_number(amount):
-                self.fail(node, "expected a number or a function", 2)
-            return float(amount)
-        if self.word(amount, 0) in ("+", "-", "*", "/", "total-cost"):
-            self.unsupported(amount, "a cost that is neither a number nor a static function")
+                self.fail(node, "expected a number that is not negative, or a function", 2)
+            return self.number(node, 2, self.domain.numbers)
         return self.atom(amount, scope, "function")
 
     def stratify(self) -> None:
         """Assign the derived predicates to strata (Apt, Blair and Walker 1988)."""
         level = dict.fromkeys(self.domain.derived, 0)
-        changed = True
-        while changed:
-            changed = False
-            for rule, node in self.rules:
-                head = rule.head.predicate
-                for predicate, positive in rule.body.predicates():
-                    needed = level.get(predicate, -1) + (not positive)
-                    if level[head] < needed:
-                        if needed >= len(level):
+        # The planner compiles `forall` to two negations, so recursion through it is refused too.
+        for strict in (False, True):
+            changed = True
+            while changed:
+                changed = False
+                for rule, node in self.rules:
+                    head = rule.head.predicate
+                    for use in rule.body.uses():
+                        negated = not use.positive or (strict and use.universal)
+                        needed = level.get(use.predicate, -1) + negated
+                        if level[head] >= needed:
+                            continue
+                        if needed >= len(level) and not strict:
                             self.fail(node, f"{head} depends on its own negation")
+                        if needed >= len(level):
+                            self.unsupported(node, f"recursion of {head} through 'forall'")
                         level[head] = needed
                         changed = True
         reads: dict[str, frozenset[str]] = {p: frozenset([p]) for p in self.domain.predicates}
         for number in range(max(level.values(), default=-1) + 1):
             here = frozenset(p for p, n in level.items() if n == number)
             own = tuple(rule for rule, _ in self.rules if rule.head.predicate in here)
-            used = {p for rule in own for p, _ in rule.body.predicates()} - here
+            used = {use.predicate for rule in own for use in rule.body.uses()} - here
             below = frozenset().union(*(reads[p] for p in used))
             reads.update(dict.fromkeys(here, below))
             self.domain.strata.append(Stratum(here, own, below))

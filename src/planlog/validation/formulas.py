@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import NoReturn
 
-from planlog.validation import conditions
+from planlog.validation import conditions, numbers
 from planlog.validation.conditions import Atom, Condition, Types, Variable
+from planlog.validation.features import refuse_unsupported
 from planlog.validation.model import Domain
 from planlog.validation.sexpr import Node, Source, show
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
-_UNSUPPORTED_SECTIONS = {":durative-action", ":process", ":event", ":constraints"}
-_UNSUPPORTED_CONDITIONS = {"<", ">", "<=", ">=", "preference", "always", "sometime", "within"}
+_MAX_EITHER = 64  # words of an `(either TYPE ...)`
+_REQUIREMENTS = frozenset(
+    ":strips :typing :equality :negation :negative-preconditions :disjunctive-preconditions"
+    " :existential-preconditions :universal-preconditions :quantified-preconditions"
+    " :conditional-effects :adl :derived-predicates :action-costs :fluents :numeric-fluents".split()
+)
 
 
 @dataclass
 class Scope:
     """The visible variables by their names in the text, and all names of the whole action."""
 
-    visible: Mapping[str, str] = field(default_factory=dict)
+    visible: Mapping[str, Variable] = field(default_factory=dict)
     declared: list[str] = field(default_factory=list)
 
     def extended(self, variables: Iterable[Variable]) -> Scope:
-        own = {conditions.as_written(v.name): v.name for v in variables}
+        own = {conditions.as_written(v.name): v for v in variables}
         return Scope({**self.visible, **own}, self.declared)
 
     def new(self, name: str) -> str:
@@ -38,10 +42,10 @@ class Scope:
 class Reader:
     """Base of the readers of domain and problem files."""
 
-    def __init__(self, source: Source, domain: Domain, objects: Mapping[str, object]) -> None:
+    def __init__(self, source: Source, domain: Domain) -> None:
         self.source = source
         self.domain = domain
-        self.objects = objects
+        self.objects: Mapping[str, frozenset[str]] = {}  # object -> all its types
 
     def fail(self, node: Node, message: str, child: int | None = None) -> NoReturn:
         self.source.fail(node, message, child)
@@ -56,25 +60,28 @@ class Reader:
 
         Sections `once` may occur once, `repeated` ones any number of times.
         """
+        refuse_unsupported(self.source, root, self.domain.predicates, self.domain.functions)
         if not root or root[0] != "define":
             self.fail(root, "expected 'define'", 0)
         header = root[1] if len(root) > 1 else root
         if not isinstance(header, Node) or len(header) != 2 or header[0] != kind:
             self.fail(root, f"expected '({kind} NAME)'", 1)
-        name = self.word(header, 1)
+        name = self.name(header, 1)
         found: dict[str, list[Node]] = {}
         for i in range(2, len(root)):
             section = root[i]
             if not isinstance(section, Node) or not section:
                 self.fail(root, "expected a section such as '(:init ...)'", i)
             keyword = self.word(section, 0)
-            if keyword in _UNSUPPORTED_SECTIONS:
-                self.unsupported(section, keyword)
             if keyword not in once and keyword not in repeated:
                 self.fail(section, f"unknown section {keyword}", 0)
             if keyword in found and keyword not in repeated:
                 self.fail(section, f"a second {keyword}", 0)
             found.setdefault(keyword, []).append(section)
+            if keyword == ":requirements":
+                for k in range(1, len(section)):
+                    if self.word(section, k) not in _REQUIREMENTS:
+                        self.fail(section, f"unknown requirement {section[k]}", k)
         return name, found
 
     def word(self, node: Node, child: int) -> str:
@@ -85,27 +92,40 @@ class Reader:
             self.fail(node, "expected a name", child)
         return item
 
-    def typed_list(self, node: Node, first: int = 0) -> Iterator[tuple[str, Types, int]]:
+    def name(self, node: Node, child: int) -> str:
+        word = self.word(node, child)
+        if not is_name(word):
+            self.fail(node, f"{word} is not a name", child)
+        return word
+
+    def typed_list(
+        self, node: Node, first: int = 0, variables: bool = False
+    ) -> Iterator[tuple[str, Types, int]]:
         """Yield the names, types and places in `a b - t c - (either t u) d`."""
         waiting: list[tuple[str, int]] = []
         i = first
         while i < len(node):
             if node[i] != "-":
-                waiting.append((self.word(node, i), i))
+                word = self.word(node, i)
+                if variables and not word.startswith("?"):
+                    self.fail(node, f"expected a variable, not {word}", i)
+                if not is_name(word[1:] if variables else word):
+                    self.fail(node, f"{word} is not a name", i)
+                waiting.append((word, i))
                 i += 1
                 continue
-            if not waiting:
-                self.fail(node, "expected a name before '-'", i)
             if i + 1 >= len(node):
                 self.fail(node, "expected a type after '-'", i)
             after = node[i + 1]
             types: Types
             if isinstance(after, str):
-                types = (after,)
-            elif len(after) > 1 and after[0] == "either":
-                types = tuple(self.word(after, k) for k in range(1, len(after)))
+                types = (self.name(node, i + 1),)
+            elif 1 < len(after) <= _MAX_EITHER and after[0] == "either":
+                types = tuple(dict.fromkeys(self.name(after, k) for k in range(1, len(after))))
             else:
                 self.fail(node, "expected a type or '(either TYPE ...)'", i + 1)
+            if node[0] != ":types":
+                self.check_known(types, node, i + 1)
             for name, place in waiting:
                 yield name, types, place
             waiting.clear()
@@ -113,20 +133,18 @@ class Reader:
         for name, place in waiting:
             yield name, ("object",), place
 
-    def known(self, types: Types, node: Node, child: int) -> Types:
+    def check_known(self, types: Types, node: Node, child: int) -> None:
         for name in types:
             if name not in self.domain.parents:
                 self.fail(node, f"unknown type {name}", child)
-        return types
 
     def typed_objects(self, node: Node, constants: Mapping[str, str]) -> dict[str, str]:
         """Return objects with their types. They may repeat the domain's constants."""
         declared: dict[str, str] = {}
-        for name, types, place in self.typed_list(node, 1):
-            own, *others = self.known(types, node, place)
-            if others:
-                self.fail(node, "an object has one type; 'either' is for parameters", place)
-            if name in declared or constants.get(name, own) != own:
+        for name, (own, *_), place in self.typed_list(node, 1):
+            if constants.get(name) == own:
+                continue
+            if name in declared or name in constants:
                 self.fail(node, f"{name} is declared twice", place)
             declared[name] = own
         return declared
@@ -134,12 +152,10 @@ class Reader:
     def variables(self, node: Node, scope: Scope, first: int = 0) -> list[Variable]:
         """Read a list of typed variables, each with a name of its own."""
         found: dict[str, Variable] = {}
-        for name, types, place in self.typed_list(node, first):
-            if not name.startswith("?"):
-                self.fail(node, f"expected a variable, not {name}", place)
+        for name, types, place in self.typed_list(node, first, variables=True):
             if name in found:
                 self.fail(node, f"{name} is declared twice", place)
-            found[name] = Variable(scope.new(name), self.known(types, node, place))
+            found[name] = Variable(scope.new(name), types)
         return list(found.values())
 
     def quantified(self, node: Node, scope: Scope) -> tuple[list[Variable], Scope]:
@@ -163,7 +179,7 @@ class Reader:
             if name.startswith("?"):
                 if name not in scope.visible:
                     self.fail(node, f"{name} is not a parameter here", i)
-                name = scope.visible[name]
+                name = scope.visible[name].name
             elif name not in self.objects:
                 self.fail(node, f"unknown object {name}", i)
             terms.append(name)
@@ -176,7 +192,33 @@ class Reader:
         if name not in declared:
             self.fail(node, f"unknown {kind} {name}", 0)
         self.check_arity(node, len(declared[name]))
-        return Atom(name, self.terms(node, scope))
+        terms = self.terms(node, scope)
+        for i, types in enumerate(declared[name], 1):
+            word = self.word(node, i)
+            if not self.fits(word, types, scope):
+                self.fail(node, f"{word} is not of type {' or '.join(types)}", i)
+        return Atom(name, terms)
+
+    def fits(self, word: str, types: Types, scope: Scope) -> bool:
+        """Return whether some object that a term stands for may be of one of the types."""
+        if not word.startswith("?"):
+            return not self.objects[word].isdisjoint(types)
+        own = scope.visible[word].types
+        return any(
+            not self.domain.subtypes(t).isdisjoint(self.domain.subtypes(u))
+            for t in own
+            for u in types
+        )
+
+    def number(self, node: Node, child: int, others: numbers.Numbers) -> Fraction:
+        """Read a number, which is not negative and has to fit the other numbers of the task."""
+        try:
+            value = others.read(self.word(node, child))
+        except ValueError as error:
+            self.fail(node, str(error), child)
+        if value < 0:
+            self.fail(node, "expected a number that is not negative", child)
+        return value
 
     def check_arity(self, node: Node, arity: int) -> None:
         if len(node) - 1 != arity:
@@ -203,13 +245,13 @@ class Reader:
             return quantifier(variables, self.condition(self.part(node, 2), inner))
         if head == "=":
             self.check_arity(node, 2)
-            if any(isinstance(node[i], Node) or is_number(node[i]) for i in parts):
-                self.unsupported(node, "a numeric condition")
             return conditions.Equal(self.terms(node, scope))
-        if head in _UNSUPPORTED_CONDITIONS and head not in self.domain.predicates:
-            self.unsupported(node, f"'{head}'")
         return self.atom(node, scope)
 
 
+def is_name(word: str) -> bool:
+    return word[:1] not in ("", "-", ":", "?") and "|" not in word
+
+
 def is_number(item: Node | str) -> bool:
-    return isinstance(item, str) and _NUMBER.fullmatch(item) is not None
+    return isinstance(item, str) and numbers.is_number(item)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
+from planlog.errors import clip, nearest
+from planlog.files import read_input_text
 from planlog.validation.conditions import Env, conjuncts
 from planlog.validation.domain import read_domain
 from planlog.validation.model import Action, Cost, Domain, Effect, Problem
+from planlog.validation.numbers import exact, plain
 from planlog.validation.plan import Step, read_plan
 from planlog.validation.problem import read_problem
-from planlog.validation.sexpr import Source
+from planlog.validation.sexpr import MAX_DEPTH, Source
 from planlog.validation.world import Row, World
 
 SHOWN_GOALS = 5
+LONGEST_REASON = 2_000  # characters
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,8 @@ class Report:
 
     valid: bool
     steps: int  # number of executed steps
-    cost: float  # of the executed steps; each costs 1 unless the problem minimises (total-cost)
+    # Of the executed steps; each costs 1 unless the problem minimises (total-cost).
+    cost: int | Decimal
     step: int | None  # number of the failing step, from 1; None if only the goal fails
     action: str | None  # text of the failing step: "(stack b1 b2)"
     reason: str  # empty if the plan is valid
@@ -48,6 +54,7 @@ class Validator:
         names: tuple[str, str] = ("domain.pddl", "problem.pddl"),
     ) -> None:
         """Read the PDDL texts. Raises PddlError; messages call the texts `names`."""
+        _allow_deep_conditions()
         self._domain = read_domain(Source(names[0], domain_text))
         self._problem = read_problem(Source(names[1], problem_text), self._domain)
 
@@ -60,14 +67,10 @@ class Validator:
         steps, declared = read_plan(plan_text, name)
         replay = _Replay(domain, problem)
         warnings = []
-        if problem.domain_name != domain.name:
-            warnings.append(
-                f"the problem is for domain {problem.domain_name}, but the domain is {domain.name}"
-            )
         if declared is None:
             warnings.append("incomplete plan file: the last line is not '; cost = N (...)'")
 
-        cost, executed = 0.0, 0
+        cost, executed = Fraction(0), 0
         failed: Step | None = None
         for step in steps:
             try:
@@ -77,16 +80,17 @@ class Validator:
                 break
             executed += 1
         else:
-            if declared is not None and not math.isclose(declared, cost, abs_tol=1e-6):
-                warnings.append(f"the plan file says cost {declared:g}, but it is {cost:g}")
+            if declared is not None and declared != cost:
+                said, computed = plain(declared), plain(cost)
+                warnings.append(f"the plan file says cost {said}, but it is {computed}")
             reason = "" if prefix else replay.open_goals()
         return Report(
             valid=not reason,
             steps=executed,
-            cost=cost,
+            cost=exact(cost),
             step=executed + 1 if failed else None,
-            action=str(failed) if failed else None,
-            reason=reason,
+            action=clip(str(failed)) if failed else None,
+            reason=clip(reason, LONGEST_REASON),
             warnings=tuple(warnings),
             complete=declared is not None,
         )
@@ -112,8 +116,7 @@ def validate_files(
     domain: str | Path, problem: str | Path, plan: str | Path, *, prefix: bool = False
 ) -> Report:
     """Replay a plan file as `validate` does. Also raises OSError if a file cannot be read."""
-    # Bytes that are not UTF-8 occur in comments of old files.
-    texts = (Path(p).read_text("utf-8-sig", errors="replace") for p in (domain, problem, plan))
+    texts = (read_input_text(file) for file in (domain, problem, plan))
     return validate(*texts, prefix=prefix, names=(str(domain), str(problem), str(plan)))
 
 
@@ -125,7 +128,7 @@ class _Replay:
         self.problem = problem
         self.world = World(problem.objects, problem.relations, domain.strata)
 
-    def execute(self, step: Step) -> float:
+    def execute(self, step: Step) -> Fraction:
         """Apply a step to the world and return its cost."""
         action = self.domain.actions.get(step.name)
         if action is None:
@@ -135,7 +138,7 @@ class _Replay:
             reason = action.precondition.failure(env, self.world)
             raise _StepError(f"precondition {reason} is false")
         # Conditions of effects and costs refer to the state before the step.
-        cost = 0.0 if self.problem.counts_costs else 1.0
+        cost = Fraction(0 if self.problem.counts_costs else 1)
         deleted: list[tuple[str, Row]] = []
         added: list[tuple[str, Row]] = []
         for effect in action.effects:
@@ -162,8 +165,8 @@ class _Replay:
                 )
         return {parameter.name: name for parameter, name in zip(wanted, given, strict=True)}
 
-    def amount(self, cost: Cost, env: Env) -> float:
-        if isinstance(cost.amount, float):
+    def amount(self, cost: Cost, env: Env) -> Fraction:
+        if isinstance(cost.amount, Fraction):
             return cost.amount
         value = self.problem.values.get((cost.amount.predicate, cost.amount.row(env)))
         if value is None:
@@ -185,7 +188,13 @@ class _Replay:
         )
 
 
+def _allow_deep_conditions() -> None:
+    """Raise the recursion limit of Python for conditions that are nested MAX_DEPTH deep."""
+    frames = 12 * MAX_DEPTH  # more than a level takes when it is read or evaluated
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), frames + 1000))
+
+
 def _unknown(kind: str, name: str, known: Iterable[str]) -> _StepError:
-    near = get_close_matches(name, known, 1)
-    hint = f" (did you mean {near[0]}?)" if near else ""
+    near = nearest(name, known)
+    hint = f" (did you mean {near}?)" if near else ""
     return _StepError(f"there is no {kind} {name}{hint}")

@@ -11,10 +11,20 @@ from typing import NoReturn
 
 from planlog.errors import Diagnostic, PddlError, Severity, UnsupportedError
 
-MAX_DEPTH = 150  # bounds the recursion over conditions
+MAX_DEPTH = 250
 
-_TOKEN = re.compile(r"[()]|[^\s();]+")
-_COMMENT = re.compile(r";[^\n]*")
+# A question mark begins a variable, even without a space before it.
+_TOKEN = re.compile(r"[()]|[^\s();?]+|\?[^\s();?]*", re.ASCII)
+_COMMENT = re.compile(r";[^\n\r]*")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_LEGAL = bytes(range(0x20, 0x7F)) + b"\t\n\r\f\v"
+_ILLEGAL = re.compile(r"[^ -~\t\n\r\f\v]")
+
+# Words that begin a section, which stands directly in `(define ...)`.
+_SECTIONS = frozenset(
+    ":requirements :types :constants :predicates :functions :action :derived"
+    " :domain :objects :init :goal :metric".split()
+)
 
 
 class Node(list["Node | str"]):
@@ -29,7 +39,7 @@ class Source:
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
-        self.text = text
+        self.text = text.lstrip("\ufeff")  # byte order marks
 
     def fail(
         self, node: Node, message: str, child: int | None = None, unsupported: bool = False
@@ -42,20 +52,29 @@ class Source:
 
     def fail_at_token(self, token: int, message: str, unsupported: bool = False) -> NoReturn:
         """Raise an error located at a token, or at the end of the text if it has fewer."""
-        # Comments become blanks of the same length, so all offsets stay.
-        bare = _COMMENT.sub(lambda match: " " * len(match.group()), self.text)
+        bare = self.without_comments()
         offset, length = len(bare.rstrip()), 1
         for number, match in enumerate(_TOKEN.finditer(bare)):
             if number == token:
                 offset, length = match.start(), len(match.group())
                 break
-        begin = self.text.rfind("\n", 0, offset) + 1
-        end = self.text.find("\n", offset)
-        place = (self.file, self.text.count("\n", 0, offset) + 1, offset - begin + 1)
-        line = self.text[begin : len(self.text) if end < 0 else end].rstrip("\r")
+        self.fail_at(offset, length, message, unsupported)
+
+    def fail_at(
+        self, offset: int, length: int, message: str, unsupported: bool = False
+    ) -> NoReturn:
+        """Raise an error located at a character."""
+        ends = [match.end() for match in _LINE_END.finditer(self.text, 0, offset)]
+        begin = ends[-1] if ends else 0
+        line = _LINE_END.split(self.text[begin:], maxsplit=1)[0]
         severity = Severity.UNSUPPORTED if unsupported else Severity.ERROR
+        place = (self.file, len(ends) + 1, offset - begin + 1)
         diagnostic = Diagnostic(*place, message, "", line, length, severity)
         raise (UnsupportedError if unsupported else PddlError)([diagnostic])
+
+    def without_comments(self) -> str:
+        """Return the text with blanks for comments, so that all offsets stay."""
+        return _COMMENT.sub(lambda match: " " * len(match.group()), self.text)
 
 
 def _size(item: Node | str) -> int:
@@ -68,8 +87,12 @@ def read(source: Source) -> Node:
     root: Node | None = None
     current: Node | None = None
     enclosing: list[Node | None] = []
-    number = -1
-    for number, token in enumerate(_TOKEN.findall(_COMMENT.sub("", source.text).lower())):
+    bare = _COMMENT.sub("", source.text)
+    if not bare.isascii() or bare.encode("ascii").translate(None, _LEGAL):
+        illegal = _ILLEGAL.search(source.without_comments())
+        assert illegal is not None
+        source.fail_at(illegal.start(), 1, "illegal character: names consist of ASCII characters")
+    for number, token in enumerate(_TOKEN.findall(bare.lower())):
         if token == "(":
             node = Node()
             node.start = number
@@ -90,6 +113,8 @@ def read(source: Source) -> Node:
         elif token == ")":
             current = enclosing.pop()
         else:
+            if token[0] == ":" and not current and len(enclosing) > 2 and token in _SECTIONS:
+                source.fail_at_token(number, f"a ')' is missing before this section {token}")
             current.append(token)
     if current is not None:
         source.fail(current, "this '(' is never closed")

@@ -1,4 +1,4 @@
 (define (domain d)
   (:types t)
-  (:constants a b a - t c - (either t object))
+  (:constants a b a - t c - t)
 )

@@ -6,7 +6,6 @@
   (:action a0 :parameters (?x - t) :effect (increase (total-cost) -1))
   (:action a1 :parameters (?x - t) :effect (increase (total-cost) many))
   (:action a2 :parameters (?x - t) :effect (increase (total-cost)))
-  (:action a3 :parameters (?x - t) :effect (increase (total-cost) (+ 1 2)))
   (:action a4 :parameters (?x - t) :effect (increase (total-cost) (cost-off ?x)))
   (:action a5 :parameters (?x - t) :effect (increase (total-cost) (cost-of)))
   (:action a6 :parameters (?x - t) :effect (increase (total-cost 1) 2))

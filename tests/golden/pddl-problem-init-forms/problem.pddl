@@ -1,6 +1,6 @@
 (define (problem one)
   (:domain trucks)
   (:objects t1 - truck depot - place)
-  (:init at () (and (at t1 hub)) (not) (not (full depot)) (at 5 (full t1)) ((full t1)))
+  (:init at () (and (at t1 hub)) (not) (not (full depot)) ((full t1)))
   (:goal (at t1 hub))
 )

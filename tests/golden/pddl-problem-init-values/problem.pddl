@@ -9,7 +9,7 @@
     (= (distance depot t1) 3)
     (= (distanse depot hub) 3)
     (= (distance depot hub) far)
-    (= (total-cost) 10)
+    (= (total-cost) none)
     (= t1 t1)
     (= 3 (distance depot hub))
     (= (distance depot hub)))

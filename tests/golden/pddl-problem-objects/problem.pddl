@@ -1,6 +1,6 @@
 (define (problem one)
   (:domain trucks)
-  (:objects t1 t1 - truck hub - place base - truck depot - plaec x - (either truck place))
+  (:objects t1 t1 - truck hub - place base - truck depot - plaec x - place)
   (:init (at t1 depot) (at depot t1))
   (:goal (at t1 hub))
 )

@@ -1,4 +1,4 @@
 (define (domain d)
-  (:requirements :strips :typing :negative-precondition :object-fluents :preferences :fluents)
+  (:requirements :strips :typing :negative-precondition :fluents)
   (:predicates (p))
 )

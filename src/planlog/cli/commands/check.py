@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from contextlib import closing
@@ -16,12 +15,21 @@ from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.commands import check_json, check_text
 from planlog.cli.commands.check_text import Checked
-from planlog.cli.console import emit, emit_json, say
+from planlog.cli.console import emit, emit_json, report_failure
 from planlog.cli.exit_codes import ExitCode
 from planlog.cli.formatting import counted
 from planlog.cli.progress import CheckProgress
-from planlog.cli.resolve import announce, find_inputs, read_domain, read_tasks
+from planlog.cli.resolve import (
+    announce,
+    check_output_folder,
+    check_output_name,
+    find_inputs,
+    read_domain,
+    read_tasks,
+    reported,
+)
 from planlog.cli.signals import Signals
+from planlog.files import OutputError, make_folder, write_or_save
 
 HELP = """Check three properties of a policy on tasks, and print counterexamples.
 
@@ -40,8 +48,8 @@ Examples:
     planlog check p01.pddl --policy shipped --limit 100000 --json
 
 Exit codes: 0 everything asked is proved, 1 something is refuted, 12 undecided, 22 out of
-memory, 23 out of time, 31 bad input, 34 unsupported PDDL, 36 bad usage, 130 or 143 ended by
-Ctrl-C or SIGTERM.
+memory, 23 out of time, 31 bad input, 34 unsupported PDDL, 36 bad usage, 73 a counterexample
+cannot be written (a message says where it is saved), 130 or 143 ended by Ctrl-C or SIGTERM.
 """
 
 _EXIT_CODES = {
@@ -55,14 +63,23 @@ _EXIT_CODES = {
 @options.files("[DOMAIN] [POLICY] TASK...")
 @options.policy
 @options.words("--property", "123", "Properties, such as 1,2.", default="1,2,3")
-@options.number("--limit", "Maximum number of states per task.", default=10_000)
+@options.number("--limit", help="Maximum number of states per task.", default=10_000)
 @options.number(
-    "--walks", "Random walks in tasks with more states than the limit.", least=0, default=100
+    "--walks", help="Random walks in tasks with more states than the limit.", least=0, default=100
 )
-@options.number("--walk-steps", "Maximum length of a walk.", default=5_000)
-@options.number("--seed", "Random seed of the walks.", least=0, default=0)
+@options.number("--walk-steps", help="Maximum length of a walk.", default=5_000)
+@options.number(
+    "--seed", help="Random seed of the walks.", least=0, most=options.MOST_SEED, default=0
+)
 @options.file("--plan-dir", metavar="DIR", help="Folder for counterexamples as plan files.")
-@options.number("--jobs", "Number of tasks checked at a time.", show_default="number of processors")
+@options.number(
+    "--jobs",
+    help="Number of tasks checked at a time.",
+    most=options.MOST_WORKERS,
+    show_default="number of processors",
+)
+@options.time_limit
+@options.memory_limit
 @options.as_json
 @options.flag("-v", "--verbose", help="All tasks and counterexamples in full.")
 def command(
@@ -71,6 +88,8 @@ def command(
     property: list[str],
     plan_dir: Path | None,
     jobs: int | None,
+    time_limit: float | None,
+    memory_limit: int | None,
     as_json: bool,
     verbose: bool,
     **bounds: int,  # limit, walks, walk_steps, seed
@@ -81,9 +100,11 @@ def command(
         _prepare(plan_dir, task_files)
     wanted = [p for p in Property if str(p.value) in property]
     results: list[Checked] = []
+    failures: list[OutputError] = []
     problem: str | None = "interrupted"
     with Signals() as signals:
         with signals.until_interrupted():
+            signals.check()
             choice = announce(choose_rules(read_domain(domain_file), policy))
             tasks = read_tasks(choice.policy, task_files, choice.shipped)
             with CheckProgress(len(tasks)) as progress:
@@ -97,8 +118,11 @@ def command(
                 try:
                     with closing(reports):
                         for file, report in zip(task_files, reports, strict=True):
-                            plans = {} if plan_dir is None else _write_plans(report, file, plan_dir)
+                            plans: dict[Property, Path] = {}
+                            if plan_dir is not None:
+                                plans = _write_plans(report, file, plan_dir, failures)
                             results.append(Checked(file, report, plans))
+                            signals.keep_result()
                             progress.done(len(results))
                     problem = None
                 except MemoryError:
@@ -109,7 +133,9 @@ def command(
         # A task that was not checked is undecided.
         overall = Verdict.all_of([*verdicts, Verdict.UNDECIDED] if problem else verdicts)
         if problem and not results:
-            say(f"planlog: {problem} before any task was checked")
+            outcome = "memory limit" if problem == "out of memory" else signals.outcome
+            text = f"{problem} before any task was checked"
+            report_failure(outcome, text, as_json=as_json)
         elif as_json:
             found = {
                 "outcome": overall.value,
@@ -128,6 +154,8 @@ def command(
                 done = f"{len(results):,} of {counted(len(task_files), 'task')}"
                 text += f"\n\nINCOMPLETE, {problem}: results of {done}"
             emit(text)
+    if failures:
+        return ExitCode.OUTPUT
     if problem == "out of memory":
         return ExitCode.MEMORY_LIMIT
     return signals.exit_code if problem else _EXIT_CODES[overall]
@@ -145,20 +173,22 @@ def _prepare(plan_dir: Path, task_files: list[Path]) -> None:
             f"--plan-dir: {times} tasks would write to {plan_dir / _plan_name(Path(stem), 1)}; "
             "give tasks of different file names"
         )
-    try:
-        plan_dir.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = " is not a folder" if plan_dir.exists() else f": {error.strerror}"
-        raise BadUsage(f"--plan-dir: {plan_dir}{reason}") from None
-    if not os.access(plan_dir, os.W_OK | os.X_OK):
-        raise BadUsage(f"--plan-dir: {plan_dir} cannot be written")
+    check_output_folder(plan_dir, "--plan-dir")
+    make_folder(plan_dir)
+    for file in task_files:
+        for property in Property:
+            check_output_name(plan_dir / _plan_name(file, property.value), "--plan-dir")
 
 
-def _write_plans(report: TaskReport, file: Path, plan_dir: Path) -> dict[Property, Path]:
-    """Write the counterexamples as plan files."""
+def _write_plans(
+    report: TaskReport, file: Path, plan_dir: Path, failures: list[OutputError]
+) -> dict[Property, Path]:
+    """Write the counterexamples as plan files, or save them elsewhere."""
     written = {}
     for property, finding in report.findings.items():
         if finding.counterexample:
-            written[property] = plan_dir / _plan_name(file, property.value)
-            finding.counterexample.plan.write(written[property])
+            place = plan_dir / _plan_name(file, property.value)
+            with reported(failures):
+                write_or_save(place, str(finding.counterexample.plan).encode(), ".plan")
+                written[property] = place
     return written

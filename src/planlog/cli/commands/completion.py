@@ -16,7 +16,7 @@ Examples:
     planlog completion zsh >> ~/.zshrc
     planlog completion fish > ~/.config/fish/completions/planlog.fish
 
-Exit codes: 0 done, 36 bad usage.
+Exit codes: 0 done, 36 bad usage, 73 the output cannot be written.
 """
 
 

@@ -35,7 +35,8 @@ Examples:
     planlog demo
     planlog demo --seed 1
 
-Exit codes: 0 all tasks were solved and all plans are valid, 12 otherwise.
+Exit codes: 0 all tasks were solved and all plans are valid, 12 otherwise, 73 the output
+cannot be written.
 """
 
 VALID = "valid"

@@ -28,7 +28,8 @@ Examples:
     planlog doctor
     planlog doctor --json
 
-Exit codes: 0 Planlog works here (extras may be missing), 35 it does not.
+Exit codes: 0 Planlog works here (extras may be missing), 35 it does not, 73 the output
+cannot be written.
 """
 
 REQUIRED = ["numpy", "safetensors", "click", "rich"]

@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,12 @@ from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
 from planlog.cli.formatting import counted, duration
 from planlog.cli.progress import RunsProgress
-from planlog.cli.resolve import require
+from planlog.cli.resolve import check_output_folder, require
 from planlog.cli.signals import Signals
 from planlog.experiment import suite
 from planlog.experiment.baselines.exact import exact_method
 from planlog.experiment.baselines.installed import PLANNERS, planner
-from planlog.experiment.cluster import cluster_workers
+from planlog.experiment.cluster import Tls, cluster_workers, is_exposed
 from planlog.experiment.configurations import (
     Configuration,
     Exact,
@@ -41,9 +42,12 @@ from planlog.experiment.records import RECORDS, Record, Status, read_records
 from planlog.experiment.runner import run
 from planlog.experiment.suite import Suite
 from planlog.experiment.worker_pool import local_workers
-from planlog.network.settings import PRESETS, preset
+from planlog.files import make_folder
+from planlog.locks import locked
+from planlog.network.settings import PRESETS, RANGES, preset
 from planlog.parallel import available_processors
 from planlog.pddl.task import Domain
+from planlog.ranges import Range
 from planlog.statespace.labels import PAPER_STATES
 
 HELP = """Run policies and planners on many tasks, and keep a record of every run.
@@ -62,10 +66,11 @@ Examples:
     planlog experiment --out results --tasks ipc2023-learning --splits easy,medium,hard
     planlog experiment --out results --domains ferry --planners lama,exact --anytime-limit 10
     planlog experiment --out results --layers none --shipped --improve 10
-    planlog experiment --out /shared/results --cluster tcp://10.0.0.1:8786
+    planlog experiment --out /shared/results --cluster tcp://127.0.0.1:8786
 
 Exit codes: 0 all runs are done (solved or not), 12 some have failed, 31 bad input, 34
-unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM.
+unsupported PDDL, 36 bad usage, 73 a record cannot be written (the same command continues the
+experiment), 130 or 143 ended by Ctrl-C or SIGTERM.
 """
 
 EXACT = "exact"
@@ -83,9 +88,15 @@ EXACT = "exact"
     others=True,
     show_default="easy,medium, or all of --tasks",
 )
-@options.number("--count", "Tasks per split.", show_default="30")
-@options.number("--task-seed", "Random seed of generated tasks.", least=0, default=0)
-@options.number("--seeds", "Number of seeds of rules and trainings.", default=3)
+@options.number("--count", help="Tasks per split.", show_default="30")
+@options.number(
+    "--task-seed",
+    help="Random seed of generated tasks.",
+    least=0,
+    most=options.MOST_SEED,
+    default=0,
+)
+@options.number("--seeds", help="Number of seeds of rules and trainings.", most=10_000, default=3)
 @options.words("--layers", ["none"], "Numbers of layers, or none.", others=True, default="1,2")
 @options.words("--widths", [], "Widths of the networks.", others=True, default="8,16")
 @options.words("--settings", PRESETS, "Training settings.", others=True, default="paper,small")
@@ -99,17 +110,32 @@ EXACT = "exact"
 @options.flag("--eliminate", help="Additional runs with redundant actions eliminated.")
 @options.seconds(
     "--improve",
-    "Additional runs of learned policies that improve their plans for this time.",
+    help="Additional runs of learned policies that improve their plans for this time.",
     least=0.1,
 )
 @options.flag("--improve-rules", help="Additional runs of the rules, with the time of --improve.")
 @options.file("--scorpion", help="Driver script of Scorpion.", envvar="SCORPION")
-@options.seconds("--time-limit", "Time limit of a run.", least=0.1, default=1800.0)
-@options.seconds("--anytime-limit", "Time limit of anytime planners.", least=0.1)
-@options.seconds("--training-limit", "Time limit of a training.", least=0.1, default=3600.0)
-@options.number("--memory-limit", "Memory limit of a run.", metavar="MB", default=8192)
-@options.number("--workers", "Number of runs at a time.", show_default="number of processors")
+@options.seconds("--time-limit", "run_time", help="Time limit of a run.", least=0.1, default=1800.0)
+@options.seconds("--anytime-limit", help="Time limit of anytime planners.", least=0.1)
+@options.seconds("--training-limit", help="Time limit of a training.", least=0.1, default=3600.0)
+@options.number(
+    "--memory-limit",
+    "run_memory",
+    help="Memory limit of a run.",
+    most=options.MOST_MEGABYTES,
+    metavar="MB",
+    default=8192,
+)
+@options.number(
+    "--workers",
+    help="Number of runs at a time.",
+    most=options.MOST_WORKERS,
+    show_default="number of processors",
+)
 @click.option("--cluster", metavar="ADDRESS", help="Dask scheduler for the runs.")
+@options.file("--tls-ca", help="Certificate of the authority that both sides of a cluster trust.")
+@options.file("--tls-cert", help="Certificate of this client of a cluster.")
+@options.file("--tls-key", help="Private key of that certificate.")
 @options.flag("--retry-failed", help="Repetition of failed runs.")
 @options.flag("--keep-plans", help="Plan files in DIR/plans.")
 @options.as_json
@@ -131,12 +157,15 @@ def command(
     improve: float | None,
     improve_rules: bool,
     scorpion: Path | None,
-    time_limit: float,
+    run_time: float,
     anytime_limit: float | None,
     training_limit: float,
-    memory_limit: int,
+    run_memory: int,
     workers: int | None,
     cluster: str | None,
+    tls_ca: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
     retry_failed: bool,
     keep_plans: bool,
     as_json: bool,
@@ -145,6 +174,7 @@ def command(
         raise BadUsage("--tasks and --generate are two sources of tasks: give one of them")
     if cluster is not None and workers is not None:
         raise BadUsage("--workers is for this machine: a cluster has workers of its own")
+    tls = _tls(cluster, tls_ca, tls_cert, tls_key)
     if improve_rules and improve is None:
         raise BadUsage("--improve-rules: --improve has to say for how long")
     networks = list(_networks(layers, widths, settings))
@@ -158,9 +188,11 @@ def command(
             require(module, extra, purpose)
     start = time.monotonic()
     outcome: dict[str, Any] | None = None
-    with Signals() as signals:
+    check_output_folder(out, "--out")
+    with Signals() as signals, ExitStack() as lock:
         with signals.until_interrupted():
-            out.mkdir(parents=True, exist_ok=True)
+            make_folder(out)
+            lock.enter_context(locked(out))
             if tasks is not None:
                 suites = suite.find(tasks, domains or (), splits or (), count)
             else:
@@ -178,7 +210,7 @@ def command(
                     *policies,
                     *(replace(policy, eliminate=True) for policy in policies if eliminate),
                     *(replace(policy, seconds=improve) for policy in improved if improve),
-                    *_planners(name, planners, anytime_limit or time_limit, scorpion),
+                    *_planners(name, planners, anytime_limit or run_time, scorpion),
                 ]
             jobs = list(
                 plan_jobs(
@@ -186,8 +218,8 @@ def command(
                     suites,
                     configurations,
                     seeds=seeds,
-                    plan_limits=Limits(time_limit, memory_limit * 1024**2),
-                    training_limits=Limits(training_limit, memory_limit * 1024**2),
+                    plan_limits=Limits(run_time, run_memory * 1024**2),
+                    training_limits=Limits(training_limit, run_memory * 1024**2),
                     options=JobOptions(
                         keep_plans, None if scorpion is None else str(scorpion.resolve())
                     ),
@@ -197,7 +229,7 @@ def command(
             describe(out, shlex.join(["planlog", *sys.argv[1:]]), suites)
             folder = out.resolve()
             if cluster is not None:
-                connection = cluster_workers(cluster, folder)
+                connection = cluster_workers(cluster, folder, tls)
             else:
                 connection = local_workers(folder, workers or available_processors())
             with connection as pool, RunsProgress(jobs, done, pool.number) as progress:
@@ -217,6 +249,27 @@ def command(
         return ExitCode.NO_PLAN if outcome["failed"] else ExitCode.SUCCESS
 
 
+def _tls(cluster: str | None, ca: Path | None, cert: Path | None, key: Path | None) -> Tls | None:
+    """Return the files of TLS if they are given, or else tell what an open connection means."""
+    given = [file for file in (ca, cert, key) if file is not None]
+    if ca is not None and cert is not None and key is not None:
+        if cluster is None:
+            raise BadUsage("--tls-ca, --tls-cert and --tls-key are for a --cluster")
+        for file in given:
+            if not file.is_file():
+                raise BadUsage(f"{file}: there is no such file")
+        return Tls(ca, cert, key)
+    if given:
+        raise BadUsage("TLS needs all of --tls-ca, --tls-cert and --tls-key")
+    if cluster is not None and is_exposed(cluster):
+        say(
+            f"warning: the connection to {cluster} is neither encrypted nor authenticated, and "
+            "whoever reaches that scheduler runs code on its workers; use TLS (--tls-ca, "
+            "--tls-cert, --tls-key)"
+        )
+    return None
+
+
 def _networks(
     layers: list[str], widths: list[str], settings: list[str]
 ) -> Iterator[tuple[int, int, str]]:
@@ -226,16 +279,16 @@ def _networks(
             preset(name)
         except ValueError as error:
             raise BadUsage(f"--settings: {error}") from None
-        for layer in _numbers(layers, "--layers", 0):
-            for width in _numbers(widths, "--widths", 1):
+        for layer in _numbers(layers, "--layers", RANGES["layers"]):
+            for width in _numbers(widths, "--widths", RANGES["width"]):
                 yield layer, width, name
 
 
-def _numbers(words: list[str], option: str, least: int) -> list[int]:
-    if any(not word.isdecimal() or int(word) < least for word in words):
-        got = ",".join(words)
-        raise BadUsage(f"{option}: expected whole numbers from {least} on, such as 1,2; got {got}")
-    return [int(word) for word in words]
+def _numbers(words: list[str], option: str, range: Range) -> list[int]:
+    try:
+        return [int(range.read(word)) for word in words]
+    except ValueError as error:
+        raise BadUsage(f"{option}: a list such as 1,2: {error}") from None
 
 
 def _policies(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -13,6 +13,8 @@ from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit
 from planlog.cli.formatting import counted
+from planlog.cli.resolve import check_output_folder
+from planlog.files import write_together
 
 HELP = """Generate tasks of a shipped domain, and write them beside its domain.pddl.
 
@@ -25,8 +27,12 @@ Examples:
     planlog generate blocksworld --split medium --count 30 --out tasks
     planlog generate ferry --cars 200 --locations 50 --seed 7 --out tasks
 
-Exit codes: 0 done, 31 the folder cannot be written, 36 bad usage.
+Exit codes: 0 done, 36 bad usage, 73 the files cannot be written (then none of them is).
 """
+
+
+# Objects of a kind, and tasks.
+MOST_SIZE = 10**6
 
 
 def _sizes(command: Callable[..., None]) -> Callable[..., None]:
@@ -39,7 +45,9 @@ def _sizes(command: Callable[..., None]) -> Callable[..., None]:
         help = f"{users[0][1].help.capitalize()} ({', '.join(domain for domain, _ in users)})."
         least = min(size.minimum for _, size in users)
         default = ", ".join(str(size.default) for _, size in users)
-        command = options.number(f"--{name}", help, least=least, show_default=default)(command)
+        command = options.number(
+            f"--{name}", help=help, least=least, most=MOST_SIZE, show_default=default
+        )(command)
     return command
 
 
@@ -47,7 +55,12 @@ def _sizes(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("domain", metavar="DOMAIN", type=click.Choice(domains.names()))
 @options.file("--out", metavar="DIR", help="Folder for the files.", required=True)
 @click.option("--split", type=click.Choice(list(domains.SPLITS)), help="Sizes of a split.")
-@options.number("--count", "Number of tasks.", show_default="1, or that of the split in the IPC")
+@options.number(
+    "--count",
+    help="Number of tasks.",
+    most=MOST_SIZE,
+    show_default="1, or that of the split in the IPC",
+)
 @options.seed
 @_sizes
 def command(
@@ -58,10 +71,7 @@ def command(
         tasks = domains.generate(domain, seed=seed, split=split, count=count, sizes=given)
     except domains.SizeError as error:
         raise BadUsage(str(error)) from None
-    out.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(domains.path(domain) / "domain.pddl", out / "domain.pddl")
-    number = 0
-    for name, text in tasks:
-        (out / name).write_text(text, encoding="utf-8")
-        number += 1
-    emit(f"{counted(number, 'task')} and domain.pddl in {out}")
+    check_output_folder(out, "--out")
+    own = ("domain.pddl", (domains.path(domain) / "domain.pddl").read_bytes())
+    number = write_together(out, chain([own], tasks))
+    emit(f"{counted(number - 1, 'task')} and domain.pddl in {out}")

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from planlog.api.file_kinds import FileKind, expect
 from planlog.api.resolve import read_model
 from planlog.cli import options
 from planlog.cli.command import Command
 from planlog.cli.console import emit, emit_json
 from planlog.cli.formatting import counted
+from planlog.errors import clip
+from planlog.files import read_input
+from planlog.printable import one_line
 
 HELP = """Show the contents of a model file: rules, settings, weights and training.
 
@@ -23,11 +26,14 @@ Examples:
     planlog info model.safetensors
     planlog info model.safetensors --json
 
-Exit codes: 0 done, 31 bad input, 36 bad usage.
+Exit codes: 0 done, 31 bad input, 36 bad usage, 73 the output cannot be written.
 """
 
-# Items shown of long lists; --json has all of them.
+# Parts shown of large values, which a file may have in any size; --json has all of them.
 MOST_ITEMS = 6
+MOST_LEVELS = 5
+LONGEST_KEY = 40
+LONGEST_VALUE = 2_000
 WIDTH = 100
 
 
@@ -35,17 +41,16 @@ WIDTH = 100
 @click.argument("file", metavar="MODEL", type=options.FILE)
 @options.as_json
 def command(file: Path, as_json: bool) -> None:
-    expect(file, FileKind.MODEL, "MODEL")
-    model = read_model(file)
+    model = read_model(file, "MODEL")
     weights = {
         "matrices": len(model.weights),
         "numbers": sum(weight.size for weight in model.weights.values()),
     }
-    facts = {"bytes": file.stat().st_size, "weights": weights, **model.describe()}
+    facts = {"bytes": len(read_input(file)), "weights": weights, **model.describe()}
     if as_json:
         emit_json({"outcome": "done", "file": str(file), **facts})
     else:
-        emit(_printable("\n".join(_text(facts))))
+        emit("\n".join(_text(facts)))
 
 
 def _text(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -74,19 +79,23 @@ def _text(facts: Mapping[str, Any]) -> Iterator[str]:
 
 def _rows(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
     """Name each value; a list of objects has a row for each of them."""
-    width = len(indent) + max(map(len, values), default=0) + 2
+    keys = {key: one_line(clip(key, LONGEST_KEY)).replace("_", " ") for key in values}
+    width = len(indent) + max(map(len, keys.values()), default=0) + 2
     for key, value in values.items():
         is_table = isinstance(value, list) and any(isinstance(item, dict) for item in value)
-        heading = indent + key.replace("_", " ")
+        heading = indent + keys[key]
         for item in _shortened(value) if is_table else [value]:
-            text = f"{heading:<{width}}{_plain(item)}"
+            text = f"{heading:<{width}}{clip(_plain(item), LONGEST_VALUE)}"
             yield textwrap.fill(text, WIDTH, subsequent_indent=" " * width, break_on_hyphens=False)
             heading = ""
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Any, levels: int = MOST_LEVELS) -> str:
     if value is None or value == {} or value == []:
         return "none"
+    if levels == 0:
+        return "…"
+    inner = partial(_plain, levels=levels - 1)
     match value:
         case bool():
             return "yes" if value else "no"
@@ -95,11 +104,11 @@ def _plain(value: Any) -> str:
         case float():
             return f"{value:.5g}"
         case list():
-            return ", ".join(map(_plain, _shortened(value)))
+            return ", ".join(map(inner, _shortened(value)))
         case dict():
             items = ((key.replace("_", " "), item) for key, item in value.items())
             return ", ".join(
-                f"{key} ({_plain(item)})" if isinstance(item, dict) else f"{key} {_plain(item)}"
+                f"{key} ({inner(item)})" if isinstance(item, dict) else f"{key} {inner(item)}"
                 for key, item in items
             )
     return str(value)
@@ -111,10 +120,3 @@ def _shortened(values: list[Any]) -> list[Any]:
         return values
     half = MOST_ITEMS // 2
     return [*values[:half], f"… ({len(values) - 2 * half:,} more)", *values[-half:]]
-
-
-def _printable(text: str) -> str:
-    """Replace characters by which a file could play tricks on a terminal."""
-    return "".join(
-        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
-    )

@@ -10,7 +10,8 @@ from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, say
 from planlog.cli.formatting import counted
-from planlog.files import write_atomically
+from planlog.cli.resolve import check_output_folder
+from planlog.files import write_together
 from planlog.report import FORMATS, MissingMatplotlibError, report
 
 HELP = """Turn the records of an experiment into tables and figures.
@@ -31,7 +32,8 @@ Examples:
     planlog report results
     planlog report results --format tex,pdf --out paper/figures
 
-Exit codes: 0 done, 31 no records or unreadable ones, 36 bad usage.
+Exit codes: 0 done, 31 no records or unreadable ones, 36 bad usage, 73 the files cannot be
+written (then none of them is).
 """
 
 
@@ -40,14 +42,14 @@ Exit codes: 0 done, 31 no records or unreadable ones, 36 bad usage.
 @options.file("--out", metavar="DIR", help="Folder for the files.", show_default="RESULTS/report")
 @options.words("--format", FORMATS, "Formats, such as md,pdf.", show_default="all")
 def command(results: Path, out: Path | None, format: list[str] | None) -> None:
+    folder = results / "report" if out is None else out
+    if results.is_dir():
+        check_output_folder(folder, "--out")
     try:
         made = report(results, format or FORMATS)
     except MissingMatplotlibError as error:
         raise BadUsage(str(error)) from None
-    folder = results / "report" if out is None else out
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in made.files.items():
-        write_atomically(folder / name, content)
+    write_together(folder, made.files.items())
     for warning in made.warnings:
         say(f"planlog: {warning}")
     emit(f"{counted(made.runs, 'run')}: {counted(len(made.files), 'file')} in {folder}")

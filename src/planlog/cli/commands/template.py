@@ -28,7 +28,8 @@ Examples:
     planlog template domain.pddl --policy shipped --derived-messages
     planlog template domain.pddl --policy none --layers 0
 
-Exit codes: 0 done, 31 bad input, 34 unsupported PDDL, 36 bad usage.
+Exit codes: 0 done, 31 bad input, 34 unsupported PDDL, 36 bad usage, 73 the output cannot
+be written.
 """
 
 

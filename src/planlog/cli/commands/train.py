@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import time
 from pathlib import Path
@@ -12,12 +13,15 @@ import click
 from planlog.api.resolve import choose_rules
 from planlog.cli import options, resolve
 from planlog.cli.command import BadUsage, Command
-from planlog.cli.console import emit, emit_json, say
+from planlog.cli.console import emit, emit_json, report_failure, say
 from planlog.cli.exit_codes import ExitCode
 from planlog.cli.formatting import counted, percent
-from planlog.cli.limits import memory_errors, remaining
+from planlog.cli.limits import memory_errors
 from planlog.cli.progress import TrainingProgress
 from planlog.cli.signals import Signals
+from planlog.costs import cost_from_json
+from planlog.files import OutputError, write_atomically
+from planlog.locks import locked
 from planlog.network import settings
 from planlog.network.model_file import Model
 
@@ -43,8 +47,9 @@ Examples:
     planlog train tasks -o m.safetensors --resume
 
 Exit codes: 0 the model is written, 12 there is nothing to learn, 22 out of memory, 23 out of
-time, 31 bad input, 34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM
-(the best model so far is written if there is one).
+time, 31 bad input, 34 unsupported PDDL, 36 bad usage, 73 a file cannot be written (a message
+says where a model is saved), 130 or 143 ended by Ctrl-C or SIGTERM (the best model so far is
+written if there is one).
 """
 
 CURVES = (".png", ".pdf", ".svg")
@@ -76,7 +81,13 @@ def _complete_settings(context: click.Context, parameter: click.Parameter, text:
     default=None,
     help="Messages along derived predicates too, or not.",
 )
-@options.number("--width", "Dimension of embeddings.", metavar="H", show_default="16")
+@options.in_range(
+    "--width",
+    range=settings.RANGES["width"],
+    help="Dimension of embeddings.",
+    metavar="H",
+    show_default="16",
+)
 @options.one_of(
     "--aggregation", settings.Aggregation, "Aggregation of messages.", show_default="max"
 )
@@ -88,34 +99,64 @@ def _complete_settings(context: click.Context, parameter: click.Parameter, text:
     settings.Loss,
     "Training loss: binary cross-entropy, or listwise softmax over the actions of a state.",
 )
-@options.number("--epochs", "Number of passes over the data.")
-@options.number("--batch", "Distinct choice sets per update.")
-@click.option("--learning-rate", type=float, metavar="X", help="Initial learning rate.")
+@options.in_range(
+    "--epochs", range=settings.RANGES["epochs"], help="Number of passes over the data."
+)
+@options.in_range(
+    "--batch", range=settings.RANGES["batch"], help="Distinct choice sets per update."
+)
+@options.in_range(
+    "--learning-rate",
+    range=settings.RANGES["learning_rate"],
+    metavar="X",
+    help="Initial learning rate.",
+)
 @options.one_of("--schedule", settings.Schedule, "Schedule of the learning rate.")
 @options.one_of(
     "--select-by",
     settings.SelectBy,
     "Checkpoint to keep: lowest loss, or highest F1 score on the training data.",
 )
-@options.number(
+@options.in_range(
     "--limit",
-    "Bound on the states of a task: only smaller state spaces are expanded.",
-    least=2,
+    range=settings.RANGES["limit"],
+    help="Bound on the states of a task: only smaller state spaces are expanded.",
     show_default="10000",
 )
-@options.number("--max-tasks", "Maximum number of tasks to expand.", show_default="25")
-@options.number("--max-states", "Maximum number of labelled states of these tasks.")
-@options.number(
-    "--iterations",
-    "Iterations of search in larger tasks, each followed by training.",
-    least=0,
-    most=100,
+@options.in_range(
+    "--max-tasks",
+    range=settings.RANGES["max_tasks"],
+    help="Maximum number of tasks to expand.",
+    show_default="25",
 )
-@options.number("--states-per-iteration", "States that search labels in each iteration.")
-@options.number("--expansions-per-step", "Expansions of the search per step of a plan.", least=0)
-@options.number("--ensemble-size", "Number of networks whose scores are added.", most=100)
+@options.in_range(
+    "--max-states",
+    range=settings.RANGES["max_states"],
+    help="Maximum number of labelled states of these tasks.",
+)
+@options.in_range(
+    "--iterations",
+    range=settings.RANGES["iterations"],
+    help="Iterations of search in larger tasks, each followed by training.",
+)
+@options.in_range(
+    "--states-per-iteration",
+    range=settings.RANGES["states_per_iteration"],
+    help="States that search labels in each iteration.",
+)
+@options.in_range(
+    "--expansions-per-step",
+    range=settings.RANGES["expansions_per_step"],
+    help="Expansions of the search per step of a plan.",
+)
+@options.in_range(
+    "--ensemble-size",
+    range=settings.RANGES["ensemble_size"],
+    help="Number of networks whose scores are added.",
+)
 @options.seed
-@options.seconds("--time-limit", "Time limit; the best model so far is written.")
+@options.time_limit
+@options.memory_limit
 @options.flag("--resume", help="Training from the checkpoint beside the model file.")
 @options.file("--curve", help="Learning curve (PNG, PDF or SVG).")
 @options.as_json
@@ -126,6 +167,7 @@ def command(
     preset: str,
     seed: int,
     time_limit: float | None,
+    memory_limit: int | None,
     resume: bool,
     curve: Path | None,
     as_json: bool,
@@ -136,11 +178,11 @@ def command(
     _check_outputs(out, curve)
     domain_file, task_files, policy = resolve.find_inputs(files, policy)
     # Torch, which learning imports, is an extra.
-    from planlog.api.learn import checkpoint_of, write
+    from planlog.api.learn import checkpoint_of, end_checkpoint
     from planlog.learning.learn import learn
 
     learned: Learned | None = None
-    with Signals(remaining(time_limit, start)) as signals, memory_errors():
+    with Signals() as signals, memory_errors(), locked(out):
         with signals.until_interrupted():
             signals.check()
             choice = resolve.announce(choose_rules(resolve.read_domain(domain_file), policy))
@@ -163,33 +205,44 @@ def command(
                     on_checkpoint=checkpoint.write_now_and_then,
                 )
         if learned is None:
-            say(f"planlog: {signals.reason} before the first epoch: nothing is written")
+            text = f"{signals.reason} before the first epoch: nothing is written"
+            report_failure(signals.outcome, text, as_json=as_json)
             return signals.exit_code
-        write(learned, out, checkpoint)
+        failures: list[OutputError] = []
+        place: Path | None = out
+        with resolve.reported(failures):
+            learned.model.write(out)
+        if failures:
+            place = failures[0].saved
+        with resolve.reported(failures):
+            end_checkpoint(learned, checkpoint, say)
         if curve is not None:
-            _draw(learned.model, curve)
+            with resolve.reported(failures):
+                _draw(learned.model, curve)
         seconds = time.monotonic() - start
-        outcome = "time limit" if signals.out_of_time else "interrupted"
+        outcome = signals.outcome
         if as_json:
             emit_json(
                 {
                     "outcome": outcome if learned.interrupted else "trained",
-                    "model": str(out),
+                    "model": None if place is None else str(place),
                     "policy": choice.name,
                     "seconds": round(seconds, 3),
                     "training": dict(learned.model.training),
                 }
             )
         else:
-            emit(_summary(learned, out, seconds))
+            emit(_summary(learned, place, seconds))
             if learned.interrupted:
                 emit(f"{outcome}: this is the best model so far; --resume continues the training")
+        if failures:
+            return ExitCode.OUTPUT
         return signals.exit_code if learned.interrupted else ExitCode.SUCCESS
 
 
 def _check_outputs(out: Path, curve: Path | None) -> None:
     """Reject output files that could not be written, and missing packages, before the work."""
-    resolve.check_writable(out, "--out")
+    resolve.check_writable(out, "--out", ".checkpoint")
     resolve.require("torch", "train", "training")
     if curve is not None:
         resolve.check_writable(curve, "--curve")
@@ -201,9 +254,6 @@ def _check_outputs(out: Path, curve: Path | None) -> None:
 def _settings(preset: str, values: dict[str, Any]) -> settings.LearningSettings:
     """Return the settings of a preset with the values of the given options."""
     given = {key: value for key, value in values.items() if value is not None}
-    rate = given.get("learning_rate", 1)
-    if not (rate > 0 and math.isfinite(rate)):
-        raise BadUsage("--learning-rate: must be a positive number")
     if "activation" in given:
         given["message_activation"] = given["atom_activation"] = given.pop("activation")
     try:
@@ -212,7 +262,7 @@ def _settings(preset: str, values: dict[str, Any]) -> settings.LearningSettings:
         raise BadUsage(f"--settings: {error}") from None
 
 
-def _summary(learned: Learned, out: Path, seconds: float) -> str:
+def _summary(learned: Learned, place: Path | None, seconds: float) -> str:
     training = learned.model.training
     best, sharing = training["best"], training["sharing"]
     labelled = counted(training["labelled_states"], "labelled state")
@@ -223,7 +273,7 @@ def _summary(learned: Learned, out: Path, seconds: float) -> str:
     lines = [
         f"iteration {told['iteration']}: "
         f"{counted(told['search_labelled_states'], 'labelled state')} by search, "
-        f"from plans of cost {told['policy_cost']:,.15g} to {told['improved_cost']:,.15g}"
+        f"from plans of cost {_cost(told['policy_cost'])} to {_cost(told['improved_cost'])}"
         for told in training["trainings"]
         if told["expansions"]
     ]
@@ -234,7 +284,7 @@ def _summary(learned: Learned, out: Path, seconds: float) -> str:
         f"{sharing['ground_messages']:,} messages {sharing['messages']:,}",
         f"{first}best after {best['epoch']} of {epochs}: loss {best['loss']:.4g}, "
         f"the chosen action is optimal in {accuracy} of these states",
-        f"model in {out}, {seconds:.1f} s",
+        f"model in {place or 'no file'}, {seconds:.1f} s",
     ]
     return "\n".join(lines)
 
@@ -256,4 +306,12 @@ def _draw(model: Model, file: Path) -> None:
     right.set(ylabel="accuracy of the chosen action", ylim=(0, 1.02))
     left.yaxis.label.set_color("tab:blue")
     right.yaxis.label.set_color("tab:orange")
-    figure.savefig(file, dpi=150)
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=150, format=file.suffix[1:].lower())
+    write_atomically(file, drawn.getvalue(), durable=False)
+
+
+def _cost(value: int | str) -> str:
+    """Return a cost of the record of a training, as people write it."""
+    cost = cost_from_json(value)
+    return f"{cost:,}" if isinstance(cost, int) else f"{cost:,f}"

@@ -13,7 +13,8 @@ from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit, emit_json, say
 from planlog.cli.exit_codes import ExitCode
-from planlog.cli.formatting import as_number, counted
+from planlog.cli.formatting import counted
+from planlog.costs import cost_text
 from planlog.validation import validate_files
 
 HELP = """Validate a plan step by step, and name the first step and literal that fail.
@@ -27,7 +28,8 @@ Examples:
     planlog validate domain.pddl p01.pddl sas_plan
     planlog solve p01.pddl | planlog validate p01.pddl -
 
-Exit codes: 0 valid, 1 not valid, 31 bad input, 34 unsupported PDDL, 36 bad usage.
+Exit codes: 0 valid, 1 not valid, 31 bad input, 34 unsupported PDDL, 36 bad usage, 73 the
+output cannot be written.
 """
 
 
@@ -50,6 +52,6 @@ def command(files: tuple[Path, ...], prefix: bool, as_json: bool) -> int:
     else:
         for warning in report.warnings:
             say(f"warning: {warning}")
-        steps = f"{counted(report.steps, 'step')}, cost {as_number(report.cost)}"
+        steps = f"{counted(report.steps, 'step')}, cost {cost_text(report.cost)}"
         emit(f"valid: {steps}" if report.valid else f"not valid: {report.reason}")
     return ExitCode.SUCCESS if report.valid else ExitCode.INVALID

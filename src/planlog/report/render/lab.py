@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from planlog.costs import Cost
 from planlog.experiment.records import Record, Status
+from planlog.json_text import to_json
 from planlog.report.comparison import Comparison
 from planlog.report.metrics import TaskRuns, agility, cost_of, is_solved, quality, seconds_to_plan
 
@@ -32,7 +34,7 @@ def render(comparison: Comparison) -> str:
             for run in task.records:
                 properties = _properties(task, run)
                 runs["-".join(properties["id"])] = properties
-    lines = (f"{json.dumps(name)}: {json.dumps(runs[name])}" for name in sorted(runs))
+    lines = (f"{json.dumps(name)}: {to_json(runs[name])}" for name in sorted(runs))
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -66,8 +68,8 @@ def _properties(task: TaskRuns, run: Record) -> dict[str, Any]:
     if solved:
         assert task.best is not None
         properties |= {
-            "cost": cost_of(run),
-            "cost:all": [cost for cost, _ in run.plans] or [cost_of(run)],
+            "cost": _number(cost_of(run)),
+            "cost:all": [_number(cost) for cost, _ in run.plans] or [_number(cost_of(run))],
             "plan_length": run.length,
             "proved_optimal": int(run.optimal),
             "total_time": run.seconds,
@@ -79,3 +81,8 @@ def _properties(task: TaskRuns, run: Record) -> dict[str, Any]:
     if run.message:
         properties["message"] = run.message
     return {key: value for key, value in properties.items() if value is not None}
+
+
+def _number(cost: Cost) -> int | float:
+    """Return a cost as a JSON number, since Lab computes with costs."""
+    return cost if isinstance(cost, int) else float(cost)

@@ -15,12 +15,15 @@ from planlog.cli import options, resolve
 from planlog.cli.command import Command
 from planlog.cli.console import emit, say
 from planlog.cli.exit_codes import ExitCode
-from planlog.cli.formatting import as_number, counted
-from planlog.cli.limits import limit_memory, memory_errors
-from planlog.cli.plan_files import delete_numbered_files, numbered_file
+from planlog.cli.formatting import counted
+from planlog.cli.limits import memory_errors
+from planlog.cli.plan_files import LONGEST, delete_older, numbered_file, numbered_files
 from planlog.cli.progress import TrainingProgress
 from planlog.cli.signals import Signals
+from planlog.costs import Cost, cost_text, sum_costs
 from planlog.errors import NothingToLearnError, RuleError
+from planlog.files import OutputError, explain
+from planlog.locks import locked
 from planlog.network.model_file import Model
 from planlog.network.scorer import weight_shapes
 from planlog.network.settings import PRESETS, LearningSettings, NetworkSettings, TemplateSettings
@@ -33,7 +36,7 @@ HELP = """Learn domain knowledge for `planlog ipc plan` from tasks.
 
 DK.1 is written at once and holds the rules alone. DK.2, DK.3, … are models, each of which makes
 better plans for the tasks than the one before. The last one is also written to DK. Files of these
-names from earlier runs are deleted first.
+names from earlier runs are deleted when DK.1 is in place.
 
 The rules are those of --policy, or else the rules that Planlog ships for the domain's name, or
 else all applicable actions.
@@ -44,14 +47,15 @@ Examples:
     planlog ipc learn dk domain.pddl learning/p*.pddl --policy my-rules.dl --time-limit 3600
 
 Exit codes: 0 learned, 22 out of memory, 23 out of time, 130 or 143 ended by Ctrl-C or SIGTERM
-(DK holds the best model so far); 31 bad input, 34 unsupported PDDL, 36 bad usage.
+(DK holds the best model so far); 31 bad input, 34 unsupported PDDL, 36 bad usage, 73 DK cannot
+be written (a message says where the model is saved).
 """
 
 # Steps of the depth-first search whose plans models are compared by.
 STEPS = 2_000
 # Maximum time in seconds to compare a model, and after a signal.
 SECONDS = 60.0
-SECONDS_LEFT = 5.0
+SECONDS_LEFT = 0.25
 
 
 @click.command("learn", cls=Command, help=HELP)
@@ -59,7 +63,7 @@ SECONDS_LEFT = 5.0
 @options.files("[DOMAIN] [POLICY] TASK...")
 @options.policy
 @options.number(
-    "--trainings", "Number of networks to train, with 1 and 2 layers in turn.", default=4
+    "--trainings", help="Number of networks to train, with 1 and 2 layers in turn.", default=4
 )
 @options.time_limit
 @options.memory_limit
@@ -73,24 +77,21 @@ def command(
     memory_limit: int | None,
     seed: int,
 ) -> int:
-    resolve.check_writable(dk, "DK")
+    resolve.check_writable(dk, "DK", LONGEST)
     resolve.require("torch", "train", "learning")
     domain_file, task_files, policy = resolve.find_inputs(files, policy)
     knowledge: Knowledge | None = None
     out_of_memory = False
-    with Signals(time_limit) as signals:
+    with Signals() as signals, locked(dk):
         with signals.until_interrupted():
             signals.check()
             try:
-                with limit_memory(memory_limit):
-                    rules = _choose_rules(resolve.read_domain(domain_file), policy)
-                    tasks = resolve.read_tasks(rules, task_files)
-                    with signals.shield():
-                        knowledge = Knowledge(dk, rules, tasks, signals)
-                # Torch is loaded outside of the limit, which it must not be blamed for.
-                import planlog.learning.learn  # noqa: F401
-
-                with limit_memory(memory_limit), memory_errors():
+                rules = _choose_rules(resolve.read_domain(domain_file), policy)
+                tasks = resolve.read_tasks(rules, task_files)
+                with signals.shield():
+                    knowledge = Knowledge(dk, rules, tasks, signals)
+                signals.keep_result()
+                with memory_errors():
                     knowledge.judge_rules()
                     _learn(rules, tasks, _trainings(trainings, seed), knowledge, signals)
             except MemoryError:
@@ -101,6 +102,8 @@ def command(
             knowledge.finish()
         else:
             say(f"planlog: {signals.reason} while reading: nothing is written")
+        if knowledge is not None and knowledge.is_unwritten:
+            return ExitCode.OUTPUT
         if signals.received:
             return signals.exit_code
     return ExitCode.MEMORY_LIMIT if out_of_memory else ExitCode.SUCCESS
@@ -181,7 +184,8 @@ def _trainings(count: int, seed: int) -> Iterator[Training]:
 class Knowledge:
     """The files DK.1, DK.2, …: DK.1 has the rules alone, each other model is better than the last.
 
-    The files of earlier runs are deleted first.
+    The files of earlier runs are deleted when DK.1 is in place. A model that cannot be written is
+    kept for DK.
     """
 
     def __init__(self, file: Path, rules: Policy, tasks: Sequence[Task], signals: Signals) -> None:
@@ -191,10 +195,11 @@ class Knowledge:
         self._signals = signals
         self._start = time.monotonic()
         self._number = 0
-        self._costs: list[float | None] = []
-        model = rules_alone(rules)
-        delete_numbered_files(file)
-        self._write(model)
+        self._costs: list[Cost | None] = []
+        self.is_unwritten = False  # whether DK cannot be written
+        older = numbered_files(file)
+        self._write(rules_alone(rules))
+        delete_older([file, *(older[number] for number in sorted(older)[::-1] if number > 1)])
 
     def judge_rules(self) -> None:
         """Compute the costs of plans by the rules alone."""
@@ -209,31 +214,41 @@ class Knowledge:
         # those of these plans.
         better = new > old or (new == old > 0 and self._number == 1)
         if better:
-            with self._signals.shield():
-                self._write(model)
             self._costs = costs
+            try:
+                with self._signals.shield():
+                    self._write(model)
+            except OutputError as error:
+                say(f"planlog: {explain(error)}; the learning goes on")
         verdict = self._last_name if better else "not better"
         self._tell(verdict, f"{name}, score {new:.2f} to {old:.2f}", costs)
 
     def finish(self) -> None:
         """Write the last model to DK."""
-        self._best.write(self._file)
-        emit(f"{self._file}: the same as {self._last_name}")
+        try:
+            self._best.write(self._file)
+        except OutputError as error:
+            self.is_unwritten = True
+            say(f"planlog: {explain(error)}")
+        else:
+            numbered = numbered_file(self._file, self._number)
+            relation = "the same as" if numbered.exists() else "in place of"
+            emit(f"{self._file}: {relation} {numbered.name}")
 
     @property
     def _last_name(self) -> str:
         return numbered_file(self._file, self._number).name
 
     def _write(self, model: Model) -> None:
-        model.write(numbered_file(self._file, self._number + 1))
-        self._number += 1
         self._best = model
+        self._number += 1
+        model.write(numbered_file(self._file, self._number))
 
-    def _judge(self, model: Model, seconds: float) -> list[float | None]:
+    def _judge(self, model: Model, seconds: float) -> list[Cost | None]:
         """Return the cost of a plan for each task, None without one; fewer if time is short."""
         deadline = time.monotonic() + seconds
         policy = model.policy(self._rules.domain)
-        costs: list[float | None] = []
+        costs: list[Cost | None] = []
         for task in self._tasks:
             left = max(0.0, deadline - time.monotonic())
             result = execute(policy, task, max_steps=STEPS, time_limit=left, avoid_revisits=True)
@@ -244,12 +259,12 @@ class Knowledge:
             costs.append(result.cost if result.solved else None)
         return costs
 
-    def _tell(self, verdict: str, name: str, costs: Sequence[float | None]) -> None:
+    def _tell(self, verdict: str, name: str, costs: Sequence[Cost | None]) -> None:
         solved = [cost for cost in costs if cost is not None]
         seconds = time.monotonic() - self._start
         emit(
             f"{verdict}: {name}; plans for {len(solved)} of {counted(len(costs), 'task')}, "
-            f"cost {as_number(sum(solved, 0.0))}, {seconds:.1f} s"
+            f"cost {cost_text(sum_costs(solved))}, {seconds:.1f} s"
         )
 
 
@@ -261,16 +276,16 @@ def rules_alone(rules: Policy) -> Model:
     return Model.of(template, network, weights, training={"note": "the rules alone"})
 
 
-def scores(new: Sequence[float | None], old: Sequence[float | None]) -> tuple[float, float]:
+def scores(new: Sequence[Cost | None], old: Sequence[Cost | None]) -> tuple[float, float]:
     """Return the IPC scores of two planners by the costs of their plans.
 
     The best known cost is the cheaper of the two. Tasks that only one has tried do not count.
     """
 
-    def score(own: float | None, other: float | None) -> float:
+    def score(own: Cost | None, other: Cost | None) -> float:
         if own is None:
             return 0.0
-        return 1.0 if other is None or own <= other else other / own
+        return 1.0 if other is None or own <= other else float(other / own)
 
     pairs = list(zip(new, old, strict=False))
     return sum(score(a, b) for a, b in pairs), sum(score(b, a) for a, b in pairs)

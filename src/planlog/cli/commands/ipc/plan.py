@@ -14,19 +14,20 @@ import numpy as np
 
 from planlog.api.resolve import read_model, split_files
 from planlog.cli import options
-from planlog.cli.command import Command
+from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import say
 from planlog.cli.exit_codes import ExitCode
-from planlog.cli.limits import limit_memory, remaining
 from planlog.cli.plan_files import (
+    LONGEST,
     PlanManager,
-    delete_numbered_files,
     exit_code,
     numbered_files,
     summarise,
 )
+from planlog.cli.process import remaining
 from planlog.cli.resolve import check_writable, read_domain, read_tasks
 from planlog.cli.signals import Signals
+from planlog.locks import locked
 from planlog.policy.execution import Outcome, PlanResult, execute
 from planlog.policy.policy import Policy
 from planlog.search.action_elimination import eliminate_redundant_actions
@@ -39,7 +40,7 @@ not reach the goal, a depth-first search by its scores, its rules with several s
 through all applicable actions are tried. A plan file appears, complete, after its validation.
 
 With --anytime, a search for better plans runs until a limit or a signal, and writes PLAN.1,
-PLAN.2, … Files of these names from earlier runs are deleted first.
+PLAN.2, … Files of these names from earlier runs are deleted when the first plan is in place.
 
 Examples:
 
@@ -47,7 +48,8 @@ Examples:
     planlog ipc plan dk domain.pddl p01.pddl plan --anytime --time-limit 1800 --memory-limit 8192
 
 Exit codes: 0 solved, 12 ended without a plan, 22 out of memory, 23 out of time, 31 bad
-input, 34 unsupported PDDL, 36 bad usage, 130 or 143 ended by Ctrl-C or SIGTERM without a plan.
+input, 34 unsupported PDDL, 36 bad usage, 73 the plan cannot be written to its file (and is on
+the standard output), 130 or 143 ended by Ctrl-C or SIGTERM without a plan.
 """
 
 # Runs a policy for a number of steps, with backtracking or without.
@@ -82,12 +84,15 @@ def command(
     seed: int,
 ) -> int:
     start = time.monotonic()
-    check_writable(plan_file, "PLAN")
-    domain_file, (task_file,) = split_files([domain_file, task_file])
+    check_writable(plan_file, "PLAN", LONGEST if anytime else "")
+    domain_file, task_files = split_files([domain_file, task_file])
+    if len(task_files) != 1:
+        raise BadUsage(f"TASK: {task_file} has {len(task_files)} problems; give one of them")
+    (task_file,) = task_files
     result: PlanResult | None = None
     rngs = (np.random.default_rng(seed + i) for i in count())
-    with Signals(time_limit) as signals:
-        plans = PlanManager(domain_file, task_file, plan_file, start, signals)
+    with Signals() as signals, locked(plan_file):
+        plans = PlanManager(domain_file, task_file, plan_file, start, signals, series=True)
 
         def run(policy: Policy, steps: int, search: bool) -> PlanResult:
             return execute(
@@ -95,35 +100,35 @@ def command(
                 task,
                 rng=next(rngs),
                 max_steps=steps,
-                time_limit=remaining(time_limit, start),
+                time_limit=remaining(time_limit),
                 memory_limit=memory_limit,
                 avoid_revisits=search,
                 observer=lambda *_: signals.check(),
             )
 
-        with signals.until_interrupted(), limit_memory(memory_limit):
+        with signals.until_interrupted():
             signals.check()
             learned = read_model(_newest(dk)).policy(read_domain(domain_file))
             (task,) = read_tasks(learned.rules, [task_file])
-            delete_numbered_files(plan_file)
             for result, name in _results(list(_strategies(learned)), run):
                 first = result if anytime else eliminate_redundant_actions(task, result)
                 if first.solved and plans.add(first, name):
                     break
             if result is not None and plans.best is not None and anytime:
+                signals.keep_result()
                 with suppress(MemoryError):
                     for better in improve(learned, task, result, seed=seed, threads=1):
                         plans.add(better, "improved")
-        if result is not None and result.solved and plans.valid is None:
+        if result is not None and result.solved and plans.best is None and plans.valid is None:
             plans.add(result, name)  # a signal came before the plan was written
         if plans.best is not None:
-            return ExitCode.SUCCESS
+            return ExitCode.OUTPUT if plans.is_unwritten else ExitCode.SUCCESS
         if signals.received or result is None:
             say(f"planlog: no plan: {signals.reason}")
             return signals.exit_code
         if not result.solved:
             say(summarise(result, time.monotonic() - start))
-        return exit_code(result, signals, plans.valid)
+        return exit_code(result, signals, plans)
 
 
 def _newest(dk: Path) -> Path:

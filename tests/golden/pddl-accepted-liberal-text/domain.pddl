@@ -1,0 +1,6 @@
+(define (domain d)
+  (:types block - object - board)
+  (:constants a+b c.d e@f g:h/1 - block)
+  (:predicates (on?x - block?y - block) (clear ?x - block) (clear ?y - block) (= ?x ?y))
+  (:action go :effect (clear a+b))
+)

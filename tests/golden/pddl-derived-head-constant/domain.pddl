@@ -1,0 +1,5 @@
+(define (domain d)
+  (:constants k)
+  (:predicates (p ?x) (q ?x))
+  (:derived (q k) (p k))
+)

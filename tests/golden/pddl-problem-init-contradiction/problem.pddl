@@ -1,0 +1,6 @@
+(define (problem one)
+  (:domain trucks)
+  (:objects t1 - truck)
+  (:init (not (full t1)) (at t1 hub) (full t1) (not (at t1 base)))
+  (:goal (at t1 hub))
+)

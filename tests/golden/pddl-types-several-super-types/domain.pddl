@@ -1,0 +1,6 @@
+(define (domain d)
+  (:types area - object area crate - surface surface boat - vehicle boat - house house vehicle)
+  (:predicates (afloat ?v - vehicle) (lived-in ?h - house) (on ?a - area))
+  (:action move :parameters (?v - vehicle) :precondition (lived-in ?v) :effect (afloat ?v))
+  (:action sink :parameters (?v - vehicle) :precondition (on ?v) :effect (not (afloat ?v)))
+)

@@ -1,0 +1,7 @@
+(define (domain d)
+  (:requirements :strips :durative-actions)
+  (:types truck - vehicel)
+  (:predicates (p ?x - trukc))
+  (:durative-action go :parameters () :duration (= ?duration 1))
+  (:action stop :paramters () :vars (?x) :effect (at end (p ?x)))
+)

@@ -1,0 +1,6 @@
+(define (domain d)
+  (:functions (total-cost) (price))
+  (:action a :parameters () :effect (increase (total-cost) (+ 1 2)))
+  (:action b :parameters () :effect (increase (total-cost) (total-cost)))
+  (:action c :parameters () :effect (increase (price) 2))
+)

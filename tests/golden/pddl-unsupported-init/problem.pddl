@@ -1,0 +1,7 @@
+(define (problem one)
+  (:domain trucks)
+  (:objects t1 - truck x - (either truck place))
+  (:init (at 5 (full t1)) (oneof (full t1) (at t1 hub)) (= (total-cost) 10) (nonsense))
+  (:goal (at t1 hub))
+  (:goal-utilities (= (full t1) 3))
+)

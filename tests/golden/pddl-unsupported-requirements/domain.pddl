@@ -1,0 +1,3 @@
+(define (domain d)
+  (:requirements :strips :object-fluents :preferences :multi-agent :no-such-thing)
+)

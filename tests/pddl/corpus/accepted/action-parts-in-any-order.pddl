@@ -1,0 +1,13 @@
+; The parts of an action may come in any order.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:action a :effect (p ?x) :parameters (?x - t)))
+;;; problem
+(define (problem one)
+  (:domain d)
+  (:objects a b - t c - u)
+  (:init (z))
+  (:goal (w)))

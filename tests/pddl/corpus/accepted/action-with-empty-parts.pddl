@@ -1,0 +1,13 @@
+; The parts of an action may be empty.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:action a :parameters () :precondition () :effect ()))
+;;; problem
+(define (problem one)
+  (:domain d)
+  (:objects a b - t c - u)
+  (:init (z))
+  (:goal (w)))

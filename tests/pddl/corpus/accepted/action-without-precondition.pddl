@@ -1,0 +1,13 @@
+; An action may have no ':precondition'.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:action a :parameters (?x - t) :effect (p ?x)))
+;;; problem
+(define (problem one)
+  (:domain d)
+  (:objects a b - t c - u)
+  (:init (z))
+  (:goal (w)))

@@ -1,0 +1,3 @@
+﻿﻿; Two byte order marks before the text.
+(define (domain d)
+  (:predicates (p)))

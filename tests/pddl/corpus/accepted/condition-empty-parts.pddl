@@ -1,0 +1,16 @@
+; Conditions may be empty.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:action a
+    :parameters (?x - t)
+    :precondition (and () (or (z) (and)) (not (or)))
+    :effect (w)))
+;;; problem
+(define (problem one)
+  (:domain d)
+  (:objects a b - t c - u)
+  (:init (z))
+  (:goal (w)))

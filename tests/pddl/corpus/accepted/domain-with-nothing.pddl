@@ -1,0 +1,3 @@
+; All sections of a domain are optional.
+(define (domain d)
+  )

@@ -1,0 +1,5 @@
+; A conditional effect changes nothing.
+(define (domain d)
+  (:requirements :conditional-effects)
+  (:predicates (p))
+  (:action a :parameters () :effect (and (p) (when (p) ()))))

@@ -1,0 +1,16 @@
+; A goal may be any condition.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:action a
+    :parameters (?x - t)
+    :precondition (z)
+    :effect (w)))
+;;; problem
+(define (problem one)
+  (:domain d)
+  (:objects a b - t c - u)
+  (:init (z))
+  (:goal (imply (z) (forall (?x - t) (or (p ?x) (not (exists (?y) (= ?x ?y))))))))

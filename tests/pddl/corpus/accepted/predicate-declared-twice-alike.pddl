@@ -1,0 +1,3 @@
+; A predicate may be declared again in the same way.
+(define (domain d)
+  (:predicates (p ?x) (p ?y)))

@@ -1,0 +1,3 @@
+; An empty list of requirements.
+(define (domain d)
+  (:requirements))

@@ -1,0 +1,5 @@
+; A type of nothing.
+(define (domain d)
+  (:types t - object - board)
+  (:constants - t k - t)
+  (:predicates (p - t ?x - t)))

@@ -1,0 +1,7 @@
+; A part of an action may stand once.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:action a :effect (z) :effect (w)))

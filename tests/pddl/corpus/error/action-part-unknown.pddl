@@ -1,0 +1,7 @@
+; Parts of an action have known names.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:action a :paramters () :effect (z)))

@@ -1,0 +1,3 @@
+; A control character separates two words.
+(define (domain d)
+  (:predicates(p)))

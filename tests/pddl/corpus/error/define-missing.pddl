@@ -1,0 +1,2 @@
+; A domain begins with 'define'.
+(domain d)

@@ -1,0 +1,13 @@
+; The initial state has a negated derived predicate.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:derived (q ?x) (p ?x)))
+;;; problem
+(define (problem one)
+  (:domain d)
+  (:objects a b - t c - u)
+  (:init (not (q a)))
+  (:goal (w)))

@@ -1,0 +1,7 @@
+; A derived predicate is declared.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:derived (r ?x) (p ?x)))

@@ -1,0 +1,2 @@
+; A domain has one name.
+(define (domain d e) (:predicates (p)))

@@ -1,0 +1,2 @@
+; A domain has a name.
+(define (domain) (:predicates (p)))

@@ -1,0 +1,3 @@
+; An 'either' names types.
+(define (domain d)
+  (:predicates (p ?x - (either))))

@@ -1,0 +1,3 @@
+; A function is a list.
+(define (domain d)
+  (:functions total-cost))

@@ -1,0 +1,3 @@
+; A name does not begin with a colon.
+(define (domain d)
+  (:constants :c))

@@ -1,0 +1,4 @@
+; A space is missing after '-'.
+(define (domain d)
+  (:types t)
+  (:constants c -t))

@@ -1,0 +1,3 @@
+; A name in Latin-1.
+(define (domain d)
+  (:predicates (grün)))

@@ -1,0 +1,3 @@
+; Names consist of ASCII characters.
+(define (domain d)
+  (:predicates (grün)))

@@ -1,0 +1,3 @@
+; Planlog needs '|' for its own names.
+(define (domain d)
+  (:predicates (a|b)))

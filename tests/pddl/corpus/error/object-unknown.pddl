@@ -1,0 +1,10 @@
+; An unknown object.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:action a
+    :parameters (?x - t)
+    :precondition (p a)
+    :effect (w)))

@@ -1,0 +1,3 @@
+; A predicate cannot have the name of a connective.
+(define (domain d)
+  (:predicates (and ?x)))

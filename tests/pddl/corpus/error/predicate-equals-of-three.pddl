@@ -1,0 +1,3 @@
+; The predicate '=' has two arguments.
+(define (domain d)
+  (:predicates (= ?x ?y ?z)))

@@ -1,0 +1,4 @@
+; A declaration has variables.
+(define (domain d)
+  (:constants k)
+  (:predicates (p k)))

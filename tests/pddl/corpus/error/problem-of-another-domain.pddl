@@ -1,0 +1,16 @@
+; The problem names another domain.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:action a
+    :parameters (?x - t)
+    :precondition (z)
+    :effect (w)))
+;;; problem
+(define (problem one)
+  (:domain e)
+  (:objects a b - t c - u)
+  (:init (z))
+  (:goal (w)))

@@ -1,0 +1,10 @@
+; A quantifier has variables and one condition.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:action a
+    :parameters (?x - t)
+    :precondition (exists (?y) (z) (w))
+    :effect (w)))

@@ -1,0 +1,3 @@
+; A requirement is a word.
+(define (domain d)
+  (:requirements (:strips)))

@@ -1,0 +1,3 @@
+; Requirements have known names.
+(define (domain d)
+  (:requirements :stripes))

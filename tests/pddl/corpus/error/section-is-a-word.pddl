@@ -1,0 +1,3 @@
+; A section is a list.
+(define (domain d)
+  strips)

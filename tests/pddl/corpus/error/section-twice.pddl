@@ -1,0 +1,4 @@
+; A section may stand once.
+(define (domain d)
+  (:predicates (p))
+  (:predicates (q)))

@@ -1,0 +1,3 @@
+; Sections have known names.
+(define (domain d)
+  (:predicate (p)))

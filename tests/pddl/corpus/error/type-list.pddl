@@ -1,0 +1,4 @@
+; A type is a word.
+(define (domain d)
+  (:types t)
+  (:constants k - (t)))

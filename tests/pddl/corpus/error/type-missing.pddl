@@ -1,0 +1,3 @@
+; A type is missing after '-'.
+(define (domain d)
+  (:types t -))

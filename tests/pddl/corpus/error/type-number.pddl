@@ -1,0 +1,3 @@
+; The type 'number' is no type of objects.
+(define (domain d)
+  (:types number))

@@ -1,0 +1,3 @@
+; The type 'object' has no super-type.
+(define (domain d)
+  (:types object - thing))

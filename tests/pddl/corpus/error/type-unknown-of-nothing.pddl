@@ -1,0 +1,4 @@
+; An unknown type of an empty group.
+(define (domain d)
+  (:types t)
+  (:constants - s))

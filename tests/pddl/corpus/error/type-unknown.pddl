@@ -1,0 +1,4 @@
+; An unknown type.
+(define (domain d)
+  (:types t)
+  (:predicates (p ?x - s)))

@@ -1,0 +1,3 @@
+; A question mark alone is no variable.
+(define (domain d)
+  (:predicates (r ?)))

@@ -1,0 +1,17 @@
+; A metric of time.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:action a
+    :parameters (?x - t)
+    :precondition (z)
+    :effect (w)))
+;;; problem
+(define (problem one)
+  (:domain d)
+  (:objects a b - t c - u)
+  (:init (z))
+  (:goal (w))
+  (:metric minimize (total-time)))

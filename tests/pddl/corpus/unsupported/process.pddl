@@ -1,0 +1,7 @@
+; A process.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:process a :parameters () :precondition (z) :effect (w)))

@@ -1,0 +1,3 @@
+; The requirement :constraints.
+(define (domain d)
+  (:requirements :strips :constraints))

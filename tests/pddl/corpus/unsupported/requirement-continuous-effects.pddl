@@ -1,0 +1,3 @@
+; The requirement :continuous-effects.
+(define (domain d)
+  (:requirements :strips :continuous-effects))

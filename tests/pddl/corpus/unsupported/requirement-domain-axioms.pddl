@@ -1,0 +1,3 @@
+; The requirement :domain-axioms.
+(define (domain d)
+  (:requirements :strips :domain-axioms))

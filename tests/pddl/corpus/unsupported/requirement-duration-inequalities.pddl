@@ -1,0 +1,3 @@
+; The requirement :duration-inequalities.
+(define (domain d)
+  (:requirements :strips :duration-inequalities))

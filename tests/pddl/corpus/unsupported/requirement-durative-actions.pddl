@@ -1,0 +1,3 @@
+; The requirement :durative-actions.
+(define (domain d)
+  (:requirements :strips :durative-actions))

@@ -1,0 +1,3 @@
+; The requirement :events.
+(define (domain d)
+  (:requirements :strips :events))

@@ -1,0 +1,3 @@
+; The requirement :goal-utilities.
+(define (domain d)
+  (:requirements :strips :goal-utilities))

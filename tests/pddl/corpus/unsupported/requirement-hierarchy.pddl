@@ -1,0 +1,3 @@
+; The requirement :hierarchy.
+(define (domain d)
+  (:requirements :strips :hierarchy))

@@ -1,0 +1,3 @@
+; The requirement :multi-agent.
+(define (domain d)
+  (:requirements :strips :multi-agent))

@@ -1,0 +1,3 @@
+; The requirement :non-deterministic.
+(define (domain d)
+  (:requirements :strips :non-deterministic))

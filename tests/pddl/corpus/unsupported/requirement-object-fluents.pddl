@@ -1,0 +1,3 @@
+; The requirement :object-fluents.
+(define (domain d)
+  (:requirements :strips :object-fluents))

@@ -1,0 +1,3 @@
+; The requirement :open-world.
+(define (domain d)
+  (:requirements :strips :open-world))

@@ -1,0 +1,3 @@
+; The requirement :preferences.
+(define (domain d)
+  (:requirements :strips :preferences))

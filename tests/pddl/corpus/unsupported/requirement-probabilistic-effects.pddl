@@ -1,0 +1,3 @@
+; The requirement :probabilistic-effects.
+(define (domain d)
+  (:requirements :strips :probabilistic-effects))

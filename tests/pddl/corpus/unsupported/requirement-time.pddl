@@ -1,0 +1,3 @@
+; The requirement :time.
+(define (domain d)
+  (:requirements :strips :time))

@@ -1,0 +1,3 @@
+; The requirement :timed-initial-literals.
+(define (domain d)
+  (:requirements :strips :timed-initial-literals))

@@ -1,0 +1,7 @@
+; A hierarchical task.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:task go :parameters (?x - t)))

@@ -1,0 +1,10 @@
+; An unsupported feature comes before errors.
+(define (domain d)
+  (:types t u)
+  (:constants k - t)
+  (:predicates (p ?x - t) (q ?x - t) (z) (w))
+  (:functions (total-cost) - number (f ?x - t) - number)
+  (:types s - nothing)
+  (:durative-action a)
+  (:action b :paramters (?x) :effect (nothing))
+  (:derived))

@@ -1,0 +1,2 @@
+; An unsupported feature comes before errors.
+(define (domain) (:durative-action a))
