@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import sys
 import threading
@@ -39,6 +40,17 @@ def test_only_the_first_interrupt_interrupts(interruptible: None) -> None:
     assert done == ["what was begun", "the ending", "what follows"]
     assert signals.received == [signal.SIGTERM, signal.SIGINT, signal.SIGTERM]
     assert signals.exit_code == 143
+
+
+def test_a_signal_at_the_end_of_a_block_does_not_escape(interruptible: None) -> None:
+    rng, during = random.Random(0), 0
+    for _ in range(10_000):
+        with Signals() as signals:
+            with signals.until_interrupted():
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-6, 12e-6))
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        during += bool(signals.received)
+    assert during > 0
 
 
 def test_an_interrupt_that_was_ignored_comes_again(interruptible: None) -> None:

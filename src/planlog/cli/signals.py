@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 from typing import Self
 
@@ -51,33 +51,16 @@ class Signals:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    @contextmanager
-    def until_interrupted(self) -> Iterator[None]:
+    def until_interrupted(self) -> _Interruptible:
         """Run work that the first signal ends; nothing interrupts what follows the block.
 
         Call `check` first in the block where a signal may have arrived before it.
         """
-        try:
-            self._armed = True
-            Watchdog.set_patience(PATIENCE_WITH_RESULT if self._has_result else PATIENCE)
-            Watchdog.set_stops_work(True)
-            yield
-            self._armed = False
-        except KeyboardInterrupt:
-            pass
-        finally:
-            self._armed = False
-            Watchdog.set_stops_work(False)
-            Watchdog.set_patience(PATIENCE_WITH_RESULT)
+        return _Interruptible(self)
 
-    @contextmanager
-    def interruptible(self) -> Iterator[None]:
+    def interruptible(self) -> AbstractContextManager[None]:
         """Run work that the first signal ends, inside or outside of `until_interrupted()`."""
-        if self._armed or self.received:
-            yield
-        else:
-            with self.until_interrupted():
-                yield
+        return nullcontext() if self._armed or self.received else _Interruptible(self)
 
     @contextmanager
     def shield(self) -> Iterator[None]:
@@ -139,11 +122,44 @@ class Signals:
         if not self.received and number == signal.SIGALRM:
             self.out_of_memory = Watchdog.reason() is StopReason.MEMORY
         self.received.append(number)
-        if self._armed:
+        if self._armed and not _Interruptible.is_ending(frame):
             self.check()
+
+    def _arm(self) -> None:
+        Watchdog.set_patience(PATIENCE_WITH_RESULT if self._has_result else PATIENCE)
+        Watchdog.set_stops_work(True)
+        self._armed = True
+
+    def _disarm(self) -> None:
+        Watchdog.set_stops_work(False)
+        Watchdog.set_patience(PATIENCE_WITH_RESULT)
 
     def _is_lost(self, error: type[BaseException]) -> bool:
         """Return whether an exception is one of `check`, and raise it at the next signal."""
         is_lost = bool(self.received) and issubclass(error, (KeyboardInterrupt, MemoryError))
         self._armed = self._armed or is_lost
         return is_lost
+
+
+class _Interruptible:
+    """A block that the first signal ends.
+
+    A signal can arrive when the block is left, and before `__exit__` has disarmed the handler. An
+    exception would then escape from the block, so the handler only records such a signal.
+    """
+
+    def __init__(self, signals: Signals) -> None:
+        self._signals = signals
+
+    def __enter__(self) -> None:
+        self._signals._arm()
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> bool:
+        self._signals._armed = False  # the first statement: see `is_ending`
+        self._signals._disarm()
+        return error is not None and issubclass(error, KeyboardInterrupt)
+
+    @classmethod
+    def is_ending(cls, frame: FrameType | None) -> bool:
+        """Whether a signal has arrived in `__exit__`."""
+        return frame is not None and frame.f_code is cls.__exit__.__code__
