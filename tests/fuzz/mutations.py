@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -120,8 +121,7 @@ def change_json(value: Any, rng: Random) -> Any:
                 container[rng.choice(["x", "", "__class__", "\x1b", "format"])] = odd_value(rng)
             case 2:
                 other, at = rng.choice(places)
-                if container is not other[at] and not _contains(other[at], container):
-                    container[key] = other[at]
+                container[key] = deepcopy(other[at])
             case _:
                 container[key] = odd_value(rng)
     return value
@@ -134,12 +134,6 @@ def _places(value: Any, depth: int = 0) -> list[tuple[Any, Any]]:
     keys = range(len(value)) if isinstance(value, list) else list(value)
     found = [(value, key) for key in keys]
     return found + [place for key in keys for place in _places(value[key], depth + 1)]
-
-
-def _contains(value: Any, part: Any) -> bool:
-    return value is part or any(
-        container is part or container[key] is part for container, key in _places(value)
-    )
 
 
 Change = Callable[[Random], Any]

@@ -44,6 +44,7 @@ STRICTER = {
     "action-name-begins-with-colon": "a keyword, probably in the wrong place",
     "argument-of-wrong-type": "the atom is never true: a mistake",
     "control-character": "it cannot be seen",
+    "cost-is-the-total-cost": "costs do not depend on the state; it ignores them without a metric",
     "derived-from-its-negation": "it checks only what grounding leaves",
     "derived-named-as-section": "a parenthesis is missing, or the name",
     "derived-negated-in-init": "the initial state does not decide derived atoms",
