@@ -187,6 +187,29 @@ def test_a_plan_is_delivered_when_the_search_for_better_ones_runs_out_of_time(
     assert ended.seconds < 5 + SLACK
 
 
+@pytest.mark.parametrize("number", [signal.SIGALRM, signal.SIGTERM])
+@pytest.mark.parametrize("command", [("train", "--out"), ("ipc", "learn")], ids=" ".join)
+def test_no_exception_is_raised_while_torch_is_imported(
+    command: tuple[str, ...], number: signal.Signals, task: Path, tmp_path: Path
+) -> None:
+    """Exceptions of signal handlers in the C++ code of torch would abort the process."""
+    before = (
+        "import os, sys, time\n"
+        "class Finder:\n"
+        "    def find_spec(name, path=None, target=None):\n"
+        "        if name == 'torch.version':\n"
+        "            try:\n"
+        f"                os.kill(os.getpid(), {int(number)})\n"
+        "                time.sleep(0.01)\n"
+        "            except BaseException: os.write(2, b'raised')\n"
+        "sys.meta_path.insert(0, Finder)\n"
+    )
+    ended = run_to_end(*command, tmp_path / "out", task, folder=tmp_path, before=before)
+    assert ended.code == (23 if number == signal.SIGALRM else 128 + number), ended
+    assert "raised" not in ended.err
+    assert "Traceback" not in ended.err
+
+
 SLOW_VALIDATION = (
     "import time, planlog.validation as validation\n"
     "validation.Validator.replay = lambda *_: time.sleep(60)\n"

@@ -177,12 +177,13 @@ def command(
     chosen = _settings(preset, values)
     _check_outputs(out, curve)
     domain_file, task_files, policy = resolve.find_inputs(files, policy)
-    # Torch, which learning imports, is an extra.
-    from planlog.api.learn import checkpoint_of, end_checkpoint
-    from planlog.learning.learn import learn
-
     learned: Learned | None = None
     with Signals() as signals, memory_errors(), locked(out):
+        # Torch, which learning imports, is an extra. An exception of a signal handler inside of
+        # its C++ code would abort the process, so signals are only recorded here.
+        from planlog.api.learn import checkpoint_of, end_checkpoint
+        from planlog.learning.learn import learn
+
         with signals.until_interrupted():
             signals.check()
             choice = resolve.announce(choose_rules(resolve.read_domain(domain_file), policy))

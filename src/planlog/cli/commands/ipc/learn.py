@@ -83,6 +83,8 @@ def command(
     knowledge: Knowledge | None = None
     out_of_memory = False
     with Signals() as signals, locked(dk):
+        import planlog.learning.learn  # noqa: F401 (as in `planlog train`: torch may abort)
+
         with signals.until_interrupted():
             signals.check()
             try:
