@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -20,6 +21,10 @@ for profile, max_examples in {"default": 100, "sanitize": 20, "quick": 10}.items
         suppress_health_check=[] if profile == "default" else [HealthCheck.too_slow],
     )
 settings.load_profile(os.environ.get("PLANLOG_TEST_PROFILE", "default"))
+
+# A shell lets commands in the background (`make test &`) ignore SIGINT, and child processes would
+# inherit that. Tests interrupt themselves and others.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -269,6 +269,7 @@ void DomainReader::read_derived(Expr section) {
     const std::vector<uint32_t> variables = scope.open(parameters);
     std::vector<Expr> names = head.members();
     std::erase_if(names, [](Expr item) { return !item.text().starts_with('?'); });
+    if (names.size() != parameters.size()) return;  // one of them is no variable, as reported
     const auto terms = context_.read_terms(head, names, "predicate", predicate.parameters, scope);
     for (size_t i = 0; terms && i < terms->size(); ++i)
         if (context_.fit((*terms)[i], predicate.parameters[i].types, scope) != Fit::Always)

@@ -1,0 +1,4 @@
+(define (domain d)
+  (:predicates (p ?x) (q ?x))
+  (:derived (q k) (p ?k))
+)
