@@ -76,9 +76,9 @@ def experiment(*arguments: str | Path) -> int:
 
 
 def lines(folder: Path) -> list[dict]:
-    """Return all stored records, including repeated ones."""
+    """Return all stored records, including repeated ones, without those that are being written."""
     files = sorted((folder / "records").glob("*.jsonl"))
-    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    return [json.loads(line) for file in files for line in file.read_text().split("\n")[:-1]]
 
 
 # --- Whole experiments -----------------------------------------------------------------------
