@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -121,7 +120,7 @@ def change_json(value: Any, rng: Random) -> Any:
                 container[rng.choice(["x", "", "__class__", "\x1b", "format"])] = odd_value(rng)
             case 2:
                 other, at = rng.choice(places)
-                container[key] = deepcopy(other[at])
+                container[key] = _copy(other[at])
             case _:
                 container[key] = odd_value(rng)
     return value
@@ -134,6 +133,19 @@ def _places(value: Any, depth: int = 0) -> list[tuple[Any, Any]]:
     keys = range(len(value)) if isinstance(value, list) else list(value)
     found = [(value, key) for key in keys]
     return found + [place for key in keys for place in _places(value[key], depth + 1)]
+
+
+def _copy(value: Any) -> Any:
+    """Return a copy of a JSON value; `deepcopy` fails for values that are nested too deeply."""
+    whole = [value]
+    containers: list[Any] = [whole]
+    while containers:
+        container = containers.pop()
+        for key in range(len(container)) if isinstance(container, list) else list(container):
+            if isinstance(container[key], list | dict):
+                container[key] = container[key].copy()
+                containers.append(container[key])
+    return whole[0]
 
 
 Change = Callable[[Random], Any]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from fuzz import targets
+from fuzz.mutations import change_json
 from fuzz.shrink import shrink
 from support.profiles import examples
 
@@ -68,6 +72,16 @@ def test_corpus(name: str, file: Path) -> None:
 def test_inputs_depend_on_their_number_only() -> None:
     for name in targets.NAMES:
         assert targets.input_number(name, 3, 7) == targets.input_number(name, 3, 7)
+
+
+def test_changed_json_has_no_circles() -> None:
+    rng = Random(0)
+    for _ in range(15):
+        value: object = {"a": [1, {"b": []}], "c": {}}
+        for _ in range(10):
+            value = change_json(value, rng)
+        with suppress(RecursionError):  # some values are very deep
+            json.dumps(value)
 
 
 def test_shrinking() -> None:
