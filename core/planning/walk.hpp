@@ -137,7 +137,8 @@ class Walk {
     Materialization materialization_;
     std::vector<DerivedSchema> derived_schemas_;  // those that the policy has rules for
     std::vector<Literal> basic_goals_;
-    std::vector<Literal> other_goals_;  // derived predicates, equalities
+    std::vector<Literal> other_goals_;  // of derived predicates
+    std::vector<Row> other_goal_rows_;  // those of their atoms
     // Per predicate and row: bit v is set if a basic goal wants the atom to have the value v.
     std::vector<std::vector<uint8_t>> wanted_;
     size_t basic_goals_left_ = 0;

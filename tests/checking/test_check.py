@@ -603,7 +603,7 @@ LAMPS = """
             {
                 "(or (on a) (on b))": False,
                 "(exists (?x) (lit ?x))": True,
-                "(forall (?x) (lit ?x))": False,
+                **{"(lit a)": False, "(lit b)": False, "(lit c)": True, "(lit d)": True},
             },
         ),
     ],

@@ -11,9 +11,20 @@ PREDICATES = {"done": 0, "free": 1, "at": 1, "on": 2, "linked": 2}
 CHANGING = ["done", "free", "at", "on"]
 
 
-def random_world(rng: random.Random) -> tuple[str, str]:
-    """Literals and conditional effects only: spaces of up to some hundred states, in half of
-    which a goal can be reached, often not from everywhere."""
+# Goals that become literals, since no action changes `linked`.
+QUANTIFIED = [
+    "(forall (?x) (not (on ?x ?x)))",
+    "(forall (?x) (imply (linked ?x ?x) (and (at ?x) (not (free ?x)))))",
+    "(forall (?x ?y) (or (= ?x ?y) (not (linked ?x ?y)) (not (on ?x ?y))))",
+]
+
+
+def random_world(rng: random.Random, *, simple: bool = False) -> tuple[str, str]:
+    """Literals and conditional effects only, and quantified goals unless the world is simple.
+
+    Spaces have up to some hundred states; in half of them a goal can be reached, often not from
+    everywhere.
+    """
 
     def literal(terms: list[str], names: list[str], positive: float) -> str:
         name = rng.choice(names)
@@ -47,6 +58,8 @@ def random_world(rng: random.Random) -> tuple[str, str]:
         if rng.random() < 0.4
     ]
     goals = [literal(objects, CHANGING, 0.7) for _ in range(rng.randint(1, 3))]
+    if not simple and rng.random() < 0.3:
+        goals[0] = rng.choice(QUANTIFIED)
     problem = (
         f"(define (problem p) (:domain world) (:objects {' '.join(objects)})\n"
         f"  (:init {' '.join(init)})\n  (:goal (and {' '.join(goals)})))"
