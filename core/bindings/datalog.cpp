@@ -58,6 +58,8 @@ void bind_rules(nb::module_& m) {
         .value("ACHIEVED_GOAL", Source::AchievedGoal)
         .value("UNACHIEVED_GOAL", Source::UnachievedGoal)
         .value("ACHIEVED_NONGOAL", Source::AchievedNonGoal)
+        .value("NEGATIVE_GOAL", Source::NegativeGoal)
+        .value("UNWANTED", Source::Unwanted)
         .value("TYPE", Source::Type)
         .value("DERIVED", Source::Derived);
     nb::class_<SharedProgram>(m, "Program")

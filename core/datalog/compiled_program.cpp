@@ -36,21 +36,20 @@ void CompiledProgram::find_goals(const Task& task, const Program& program) {
         state_relations.push_back(program.find_status(PredicateId(i), Source::State).value());
     for (uint32_t i = 0; i < predicates.size(); ++i) {
         const PredicateId id{i};
-        goals_.emplace_back(static_cast<uint32_t>(predicates[i].parameters.size()),
-                            static_cast<uint32_t>(task.objects.size()));
+        for (std::vector<Relation>* goals : {&goals_, &negative_goals_})
+            goals->emplace_back(static_cast<uint32_t>(predicates[i].parameters.size()),
+                                static_cast<uint32_t>(task.objects.size()));
         statuses_.emplace_back();
         if (predicates[i].kind == PredicateKind::Basic)
             statuses_.back() = {program.find_status(id, Source::AchievedGoal),
                                 program.find_status(id, Source::UnachievedGoal),
-                                program.find_status(id, Source::AchievedNonGoal)};
+                                program.find_status(id, Source::AchievedNonGoal),
+                                program.find_status(id, Source::Unwanted)};
     }
     for (const Literal& literal : task.goal) {
-        if (literal.kind != LiteralKind::Atom || literal.negated ||
-            index(literal.predicate) >= goals_.size())
-            continue;
-        Relation& goals = goals_[index(literal.predicate)];
-        const Row row = goals.intern(object_row(literal.terms).data());
-        if (!goals.is_true(row)) goals.set(row, true);
+        if (index(literal.predicate) >= predicates.size()) continue;
+        Relation& goals = (literal.negated ? negative_goals_ : goals_)[index(literal.predicate)];
+        goals.set(goals.intern(object_row(literal.terms).data()), true);
     }
 }
 
@@ -61,6 +60,7 @@ void CompiledProgram::find_given_atoms(const Task& task, const Program& program)
     for (uint32_t i = 0; i < program.relations().size(); ++i) {
         const RelationInfo& info = program.relations()[i];
         if (info.source == Source::Goal) add_goals(RelationId(i), goals_[info.id]);
+        if (info.source == Source::NegativeGoal) add_goals(RelationId(i), negative_goals_[info.id]);
         if (info.source != Source::Type) continue;
         const std::vector<TypeId>& types = program.type_sets()[info.id];
         for (ObjectId object = 0; object < task.objects.size(); ++object)
@@ -77,8 +77,9 @@ void CompiledProgram::find_static_relations(const Task& task, const Program& pro
         const Component& component = components[c];
         for (RelationId id : component.relations) {
             const auto& [source, number, arity, name] = program.relations()[index(id)];
-            const bool depends_on_state = source != Source::Goal && source != Source::Type &&
-                                          source != Source::Derived && number < predicates.size();
+            const bool depends_on_state =
+                source != Source::Goal && source != Source::NegativeGoal &&
+                source != Source::Type && source != Source::Derived && number < predicates.size();
             relations[index(id)].component = c;
             relations[index(id)].is_static = !depends_on_state || !predicates[number].fluent;
         }

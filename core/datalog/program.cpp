@@ -38,16 +38,17 @@ RelationId Program::status(PredicateId id, Source source) {
     const Predicate& of = predicate(id);
     const auto arity = static_cast<uint32_t>(of.parameters.size());
     RelationId relation = add_relation({source, index(id), arity, of.name});
-    if (of.kind == PredicateKind::Basic || source == Source::State || source == Source::Goal)
-        return relation;
+    const bool is_given =
+        source == Source::State || source == Source::Goal || source == Source::NegativeGoal;
+    if (of.kind == PredicateKind::Basic || is_given) return relation;
     // The statuses of a derived predicate are derived as well.
     Rule rule;
     rule.head = relation;
     rule.variable_count = arity;
     for (uint32_t i = 0; i < arity; ++i) rule.head_terms.push_back(Term::variable(i));
     rule.body.push_back({state(id), source == Source::UnachievedGoal, rule.head_terms});
-    rule.body.push_back(
-        {status(id, Source::Goal), source == Source::AchievedNonGoal, rule.head_terms});
+    const Source goal = source == Source::Unwanted ? Source::NegativeGoal : Source::Goal;
+    rule.body.push_back({status(id, goal), source == Source::AchievedNonGoal, rule.head_terms});
     rules_.push_back(std::move(rule));
     return relation;
 }

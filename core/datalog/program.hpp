@@ -19,6 +19,8 @@ enum class Source : uint8_t {
     AchievedGoal,     // p@ag
     UnachievedGoal,   // p@ug
     AchievedNonGoal,  // p@aa
+    NegativeGoal,     // not p is a goal of the task; rules read p@un instead
+    Unwanted,         // p@un: true, and not p is a goal
     Type,             // objects of one of the given types
     Derived,          // defined by rules only
 };

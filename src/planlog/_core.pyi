@@ -93,9 +93,13 @@ class Source(enum.Enum):
 
     ACHIEVED_NONGOAL = 4
 
-    TYPE = 5
+    NEGATIVE_GOAL = 5
 
-    DERIVED = 6
+    UNWANTED = 6
+
+    TYPE = 7
+
+    DERIVED = 8
 
 class Program:
     def __init__(self, domain: Domain) -> None: ...

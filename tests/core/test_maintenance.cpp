@@ -29,7 +29,8 @@ Task read_test_task(const Domain& domain) {
     std::vector<Diagnostic> diagnostics;
     return read_task(domain,
                      "(define (problem p) (:domain d) (:objects a b c d)"
-                     " (:init (fixed a) (fixed c)) (:goal (and (edge a b) (mark c))))",
+                     " (:init (fixed a) (fixed c)) (:goal (and (edge a b) (mark c) (forall (?x) "
+                     "(not (edge ?x c))))))",
                      diagnostics)
         .value();
 }
@@ -120,6 +121,7 @@ Program random_program(Random& random, const Domain& domain) {
         {program.state(PredicateId(3)), 1},
         {program.status(PredicateId(0), Source::UnachievedGoal), 2},
         {program.status(PredicateId(1), Source::AchievedGoal), 1},
+        {program.status(PredicateId(0), Source::Unwanted), 2},
         {program.type({TypeId(0)}), 1}};
     const size_t object_type = readable.size() - 1;
     for (uint32_t stratum = 0; stratum < 3; ++stratum) {

@@ -89,6 +89,7 @@ def test_a_policy() -> None:
         ("on@ag(A, B)", Relation("on", 2, Source.ACHIEVED_GOAL)),
         ("on@ug(A, B)", Relation("on", 2, Source.UNACHIEVED_GOAL)),
         ("on@aa(A, B)", Relation("on", 2, Source.ACHIEVED_NONGOAL)),
+        ("on@un(A, B)", Relation("on", 2, Source.UNWANTED)),
         ("block(A)", Relation("block", 1, Source.TYPE)),
         ("object(A)", Relation("object", 1, Source.TYPE)),
         ("stack(A, B)", Relation("stack", 2, Source.ACTION)),
@@ -201,7 +202,7 @@ ARITIES = {"p": 0, "q-1": 1, "r_s": 2, "t": 3}
 VARIABLES = st.sampled_from(["X", "Y", "Zed", "_any", "_1", "A-b"])
 CONSTANTS = st.sampled_from(["b1", "a-b", "7", "x"])
 INPUTS = {"on": 2, "on@ug": 2, "on@ag": 2, "on-table@aa": 1, "clear@goal": 1, "arm-empty": 0}
-INPUTS |= {"block": 1, "object": 1}
+INPUTS |= {"on@un": 2, "block": 1, "object": 1}
 
 
 def atom(name: str, terms: list[str]) -> str:

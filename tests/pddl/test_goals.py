@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from planlog.pddl.task import Atom, Domain, GoalFormula, Task
+from planlog.pddl.task import Atom, Domain, GoalFormula, State, Task
 from planlog.policy.policy import Policy
 from support.nested_lists import Nested
 from support.pddl_by_the_book import Book
@@ -132,7 +132,7 @@ def test_goals_hold_as_the_book_says(seed: int) -> None:
     text = problem_text(f"(and {' '.join(parts)})", initial)
     note(text)
     book, task = Book(DOMAIN_TEXT, text), DOMAIN.parse_task(text)
-    policy = Policy.applicable(DOMAIN)
+    policy = Policy.parse(STATUS_RULES, DOMAIN)
     static = frozenset(tuple(atom[1:-1].split()) for atom in initial if atom[1] in "sr")
     for _ in range(4):
         state = task.state(atom for atom in atoms_of(FLUENT) if rng.random() < 0.5)
@@ -140,6 +140,43 @@ def test_goals_hold_as_the_book_says(seed: int) -> None:
         walk = policy.start(task, state)
         assert walk.is_goal == book.holds(book.goal, book.closed(true), {})
         assert walk.goals_left == sum(not holds for holds in walk.goals_hold)
+        assert_statuses(policy, task, state, book.closed(true))
+
+
+STATUSES = ["goal", "ag", "ug", "aa", "un"]
+ARITIES = {**FLUENT, **STATIC, "d": 1}
+STATUS_RULES = "\n".join(
+    f"{status}-{name}{row} :- {name}@{status}{row}."
+    for name, arity in ARITIES.items()
+    for status in STATUSES
+    for row in [["", "(X)", "(X, Y)"][arity]]
+)
+
+
+def assert_statuses(policy: Policy, task: Task, state: State, true: set[tuple[str, ...]]) -> None:
+    """The statuses follow from the true atoms and from the literals of the goal."""
+    wanted = {(name, *arguments) for name, arguments in task.goal_atoms}
+    unwanted = {
+        tuple(goal.removeprefix("(not (").removesuffix("))").split())
+        for goal in task.goals
+        if goal.startswith("(not (") and goal.count("(") == 2
+    }
+    expected = {
+        "goal": wanted,
+        "ag": wanted & true,
+        "ug": wanted - true,
+        "aa": true - wanted,
+        "un": unwanted & true,
+    }
+    found = policy.derivations(task, [state])
+    assert policy.program is not None
+    rows: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    for rule in policy.program.rules:
+        status, name = rule.head.relation.name.split("-")
+        values = found.relations[policy.relation(rule.head.relation)].of(0).tolist()
+        rows[status, name] = {(name, *(task.object_names[i] for i in row)) for row in values}
+    for (status, name), ours in rows.items():
+        assert ours == {atom for atom in expected[status] if atom[0] == name}, (status, name)
 
 
 @examples(300)

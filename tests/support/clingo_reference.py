@@ -71,7 +71,7 @@ class DomainText:
 
 @dataclass(frozen=True)
 class ProblemText:
-    """Objects with their types (without the domain's constants), initial state and goal."""
+    """Objects with types (without the domain's constants), initial state and positive goal."""
 
     objects: dict[str, str]
     initial: frozenset[Atom]
@@ -164,9 +164,16 @@ def rules_text(program: Program, domain: DomainText) -> str:
 
 
 def facts_text(
-    domain: DomainText, objects: dict[str, str], state: Iterable[Atom], goal: Iterable[Atom]
+    domain: DomainText,
+    objects: dict[str, str],
+    state: Iterable[Atom],
+    goal: Iterable[Atom],
+    unwanted: Iterable[Atom] = (),
 ) -> str:
-    """Types, state (with what no action changes) and goal, and atoms by their part in both."""
+    """Types, state (with what no action changes) and goal, and atoms by their part in both.
+
+    The goal is that the atoms of `goal` are true, and those of `unwanted` false.
+    """
     true, wanted = frozenset(state), frozenset(goal)
     lines = [
         f"{_symbol(Source.TYPE, name)}({_quoted(item)})."
@@ -179,6 +186,7 @@ def facts_text(
         (Source.ACHIEVED_GOAL, true & wanted),
         (Source.UNACHIEVED_GOAL, wanted - true),
         (Source.ACHIEVED_NONGOAL, true - wanted),
+        (Source.UNWANTED, true & frozenset(unwanted)),
     ):
         lines += [
             f"{_applied(_symbol(source, name), map(_quoted, arguments))}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -64,13 +64,17 @@ DOMAIN = Domain.parse(domain_text())
 DOMAIN_TEXT = DomainText.read(domain_text())
 
 
-def make_task(initial: list[tuple[str, ...]], goal: list[tuple[str, ...]]) -> Task:
+def make_task(
+    initial: list[tuple[str, ...]], goal: list[tuple[str, ...]], parts: Iterable[str] = ()
+) -> Task:
+    """A task whose goal is the conjunction of atoms and of further parts, which are texts."""
+
     def atoms(listed: list[tuple[str, ...]]) -> str:
         return " ".join(f"({' '.join(atom)})" for atom in listed)
 
     return DOMAIN.parse_task(
         f"""(define (problem p) (:domain changes) (:objects b - warm c d - thing)
-        (:init {atoms(initial)}) (:goal (and {atoms(goal)})))"""
+        (:init {atoms(initial)}) (:goal (and {atoms(goal)} {" ".join(parts)})))"""
     )
 
 
@@ -78,6 +82,35 @@ ALL_ATOMS = [
     (name, *arguments)
     for name, arity in ARITIES.items()
     for arguments in product(OBJECTS, repeat=arity)
+]
+
+
+@dataclass(frozen=True)
+class GoalPart:
+    """A part of a goal that stands for literals: these are true, and those are false."""
+
+    text: str
+    wanted: frozenset[Atom] = frozenset()
+    unwanted: frozenset[Atom] = frozenset()
+
+
+GOAL_PARTS = [
+    GoalPart("(not (flag))", unwanted=frozenset({("flag",)})),
+    GoalPart("(not (line a b c))", unwanted=frozenset({("line", "a", "b", "c")})),
+    GoalPart("(forall (?x - warm) (red ?x))", frozenset({("red", "a"), ("red", "b")})),
+    GoalPart(
+        "(forall (?x - thing) (and (blue ?x) (not (likes ?x ?x))))",
+        frozenset(("blue", x) for x in OBJECTS),
+        frozenset(("likes", x, x) for x in OBJECTS),
+    ),
+    GoalPart(
+        "(not (exists (?x ?y - thing) (and (not (= ?x ?y)) (edge ?x ?y))))",
+        unwanted=frozenset(("edge", x, y) for x in OBJECTS for y in OBJECTS if x != y),
+    ),
+    GoalPart(
+        "(forall (?x - warm) (forall (?y - thing) (or (= ?y c) (line ?x ?y ?x))))",
+        frozenset(("line", x, y, x) for x in "ab" for y in "abd"),
+    ),
 ]
 
 
@@ -93,6 +126,11 @@ class World:
         density = rng.choice([0.1, 0.3, 0.5])
         initial = [atom for atom in ALL_ATOMS if rng.random() < density]
         return initial, [atom for atom in ALL_ATOMS if rng.random() < 0.2]
+
+    def goal_parts(self) -> list[GoalPart]:
+        """What the goal of the task may want besides."""
+        rng = random.Random(f"goal {self.seed}")
+        return [part for part in GOAL_PARTS if rng.random() < 0.4]
 
     def moves(self, count: int) -> Iterator[Action | None]:
         """Actions, with None for undo."""
@@ -143,7 +181,7 @@ def programs(draw: DrawFn) -> str:
 def rules(draw: DrawFn, draft: Draft, level: int, head: str, arity: int) -> str:
     """A safe rule: positive literals first, then what only uses their variables."""
     inputs = dict(ARITIES)
-    statuses = [*[""] * 6, "@ag", "@ug", "@aa", "@goal"]
+    statuses = [*[""] * 6, "@ag", "@ug", "@aa", "@goal", "@un"]
     known = {**inputs, "warm": 1, "thing": 1}
     for earlier in draft.levels[:level]:
         known.update(earlier)
@@ -190,10 +228,18 @@ def rules(draw: DrawFn, draft: Draft, level: int, head: str, arity: int) -> str:
 
 
 def check_against_clingo(
-    policy: Policy, task: Task, found: Derivations, state: set[Atom], goal: set[Atom]
+    policy: Policy,
+    task: Task,
+    found: Derivations,
+    state: set[Atom],
+    goal: set[Atom],
+    parts: Iterable[GoalPart] = (),
 ) -> None:
+    """Compare with clingo for the goal that is the conjunction of atoms and of further parts."""
     assert policy.program is not None
-    facts = facts_text(DOMAIN_TEXT, OBJECT_TYPES, state, goal)
+    wanted = goal.union(*(part.wanted for part in parts))
+    unwanted = frozenset[Atom]().union(*(part.unwanted for part in parts))
+    facts = facts_text(DOMAIN_TEXT, OBJECT_TYPES, state, wanted, unwanted)
     expected = evaluate(policy.program, rules_text(policy.program, DOMAIN_TEXT), facts)
     assert_equal(policy, task, found, expected)
 

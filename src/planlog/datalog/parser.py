@@ -280,7 +280,7 @@ class _Parser:
         if self.accept(Kind.AT):
             status = self.next
             if status.kind not in (Kind.NAME, Kind.VARIABLE):
-                hint = "write '@goal', '@ag', '@ug' or '@aa'"
+                hint = "write '@goal', '@ag', '@ug', '@aa' or '@un'"
                 self.fail(status, f"expected a goal status after '@', found {status}", hint)
             status = replace(self.take(), text=status.text.lower())
         terms = self.terms() if self.next.kind is Kind.OPEN else ()

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from planlog.pddl.task import Domain
 
 _STATUS_HELP = (
-    "write @goal (in the goal), @ag (achieved goal), @ug (unachieved goal) or @aa (true, no goal)"
+    "write @goal (in the goal), @ag (achieved goal), @ug (unachieved goal), @aa (true, no goal) or "
+    "@un (true, but unwanted)"
 )
 
 

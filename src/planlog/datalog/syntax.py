@@ -22,6 +22,7 @@ class Source(Enum):
     ACHIEVED_GOAL = "ag"  # p@ag: in the goal and true
     UNACHIEVED_GOAL = "ug"  # p@ug: in the goal and not true
     ACHIEVED_NONGOAL = "aa"  # p@aa: true and not in the goal
+    UNWANTED = "un"  # p@un: true, and its negation is in the goal
     TYPE = "type"  # the objects of a type and of its subtypes
     DERIVED = "derived"  # defined by rules of the file
     ACTION = "action"  # an action of the domain that the policy derives
@@ -34,6 +35,7 @@ STATUSES = {
         Source.ACHIEVED_GOAL,
         Source.UNACHIEVED_GOAL,
         Source.ACHIEVED_NONGOAL,
+        Source.UNWANTED,
     )
 }
 
