@@ -79,6 +79,19 @@ def blocks(generate: Callable[..., Path]) -> Path:
     return folder
 
 
+def test_goals_that_rules_cannot_see_get_one_warning(rooms: Path, planlog: Run) -> None:
+    Path("goals.dl").write_text("ahead(X, Y) :- at@ug(_), not been@un(Y).\n")
+    for name in ("five", "six"):
+        task = TASK.replace("four", name).replace("(:goal (at d))", "(:goal (or (at c) (at d)))")
+        Path(f"{name}.pddl").write_text(task)
+    _, _, messages = planlog("check", "goals.dl", "four.pddl")
+    assert "warning" not in messages
+    _, _, messages = planlog("check", "goals.dl", "four.pddl", "five.pddl", "six.pddl")
+    assert messages.count("warning") == 1
+    assert messages.startswith("goals.dl:1:16: warning: at@ug has no atoms for a part of the goal")
+    assert "task 'five' and 1 other task: (or (at c) (at d))" in messages
+
+
 def check_json(planlog: Run, *arguments: object) -> tuple[int, dict[str, Any]]:
     code, out, _ = planlog("check", *arguments, "--json")
     return code, json.loads(out)

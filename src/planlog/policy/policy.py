@@ -120,10 +120,11 @@ class Policy(Immutable):
     def text(self) -> str:
         """The text that the rules were read from, or the rules as text."""
         given = self.program.text if self.program else ""
-        return given or "".join(f"{rule}\n" for rule in self._all_rules)
+        return given or "".join(f"{rule}\n" for rule in self.all_rules)
 
     @property
-    def _all_rules(self) -> tuple[Rule, ...]:
+    def all_rules(self) -> tuple[Rule, ...]:
+        """The rules, those that only networks read included."""
         return (*(self.program.rules if self.program else ()), *self.network_rules)
 
     @property
@@ -155,7 +156,7 @@ class Policy(Immutable):
         tokens = tokenize(body, Diagnostics("<query>", body))
         named = (t.text for t in tokens if t.kind is Kind.VARIABLE and not t.text.startswith("_"))
         variables = list(dict.fromkeys(named))
-        head = Names(self.domain, self._all_rules).new("query", len(variables))
+        head = Names(self.domain, self.all_rules).new("query", len(variables))
         arguments = f"({', '.join(variables)})" if variables else ""
         query = f"{head.name}{arguments} :- {body.strip().removesuffix('.')}."
         asked = Policy.parse(f"{query}\n{self.text}", self.domain, "<query>")
@@ -194,24 +195,16 @@ class Policy(Immutable):
 
     def check_task(self, task: Task) -> None:
         """Raise RuleError if the rules name an object that the task lacks."""
-        constants = (t for rule in self._all_rules for t in rule.terms if isinstance(t, Constant))
+        constants = (t for rule in self.all_rules for t in rule.terms if isinstance(t, Constant))
         missing = [constant for constant in constants if constant.name not in task.object_ids]
         if missing:
             raise RuleError(self._missing_object(constant, task) for constant in missing)
 
     def _missing_object(self, constant: Constant, task: Task) -> Diagnostic:
         assert self.program is not None
-        line, column, length = constant.place
-        lines = self.program.text.splitlines()
-        return Diagnostic(
-            file=self.program.file,
-            line=line,
-            column=column,
-            message=f"task '{task.name}' has no object {quoted(constant.name)}",
-            hint="variables start with a capital letter",
-            source=lines[line - 1] if 0 < line <= len(lines) else "",
-            length=length,
-        )
+        message = f"task '{task.name}' has no object {quoted(constant.name)}"
+        hint = "variables start with a capital letter"
+        return self.program.diagnostic(constant.place, message, hint)
 
     # --- The compiled rules ------------------------------------------------------------------
 
@@ -267,7 +260,7 @@ class Policy(Immutable):
     def __repr__(self) -> str:
         rules = "all applicable actions"
         if self.program is not None:
-            rules = counted(len(self._all_rules), "rule")
+            rules = counted(len(self.all_rules), "rule")
         return f"Policy({self.domain.name!r}, {rules}{', scorer' if self.scorer else ''})"
 
     def __reduce__(self) -> tuple[object, ...]:
