@@ -164,9 +164,15 @@ bool Walk::has_conditional_effects(ActionId action) const {
     return !std::ranges::all_of(effects, &PlannedQuery::always_holds);
 }
 
+bool Walk::has_conditional_costs(ActionId action) const {
+    const auto& costs = schemas_[index(action)].costs;
+    return !std::ranges::all_of(costs, &PlannedQuery::always_holds);
+}
+
 Cost Walk::cost_of(ActionId action, const ObjectId* arguments) {
     const Task& task = materialization_.task();
     if (!task.minimises_cost) return Cost(1);
+    plan_conditions();
     const auto& costs = task.domain->actions[index(action)].costs;
     Cost total;
     for (size_t c = 0; c < costs.size(); ++c)
@@ -206,7 +212,6 @@ void Walk::perform(std::span<const StateChange> changes, bool forward) {
 }
 
 void Walk::apply(ActionId action, const ObjectId* arguments) {
-    plan_conditions();
     const Cost cost = cost_of(action, arguments), total = cost_ + cost;
     const Step step{changes_.size(), cost};
     journal_.push_back(step);

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
+from collections.abc import Sequence
 
 PREDICATES = {"done": 0, "free": 1, "at": 1, "on": 2, "linked": 2}
 
@@ -65,3 +67,31 @@ def random_world(rng: random.Random, *, simple: bool = False) -> tuple[str, str]
         f"  (:init {' '.join(init)})\n  (:goal (and {' '.join(goals)})))"
     )
     return domain, problem
+
+
+PRICES = ("0", "0", "1", "2", "0.5", "1.25")
+
+
+def priced(
+    world: tuple[str, str], rng: random.Random, prices: Sequence[str] = PRICES, often: float = 0.4
+) -> tuple[str, str]:
+    """Give the actions of a world costs, and as often as asked further costs on a condition."""
+
+    def price() -> str:
+        return f"(increase (total-cost) {rng.choice(prices)})"
+
+    def effect(_: re.Match[str]) -> str:
+        costs = [price()]
+        if rng.random() < often:
+            condition = rng.choice(["(done)", "(free ?x0)", "(not (at ?x0))"])
+            costs.append(f"(when {condition} {price()})")
+        if rng.random() < often / 2:
+            costs.append(f"(forall (?y) (when (free ?y) {price()}))")
+        return f":effect (and {' '.join(costs)}"
+
+    domain, problem = world
+    domain = domain.replace(":adl", ":adl :action-costs")
+    domain = domain.replace("(:action", "(:functions (total-cost))\n  (:action", 1)
+    domain = re.sub(r":effect \(and", effect, domain)
+    problem = problem.replace("(:init", "(:init (= (total-cost) 0)", 1)
+    return domain, problem.rstrip()[:-1] + "\n  (:metric minimize (total-cost)))"
