@@ -44,8 +44,8 @@ SLOW = "ahead(X, Y) :- not at(a).\nback(b, a) :- at(b).\njump(a, Y)."
 KEYS = {
     "outcome complete problem domain policy limit walks walk_steps seed seconds tasks summary "
     "rules",
-    "file task verdict unsolvable states states_complete solvable reached reached_complete "
-    "properties fond rules walks",
+    "file task minimises verdict unsolvable states states_complete solvable reached "
+    "reached_complete properties fond rules walks",
     "title verdict scope states failing failing_reached counterexample plan_file",
     "reason trace under_policy shortest state goals distance dead_end derived derived_by_rule "
     "optimal cycle ending plan",
