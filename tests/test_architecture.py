@@ -97,7 +97,7 @@ CORE_LIMITS = {
     "planning": 1200,
     "network": 1100,
     "search": 900,
-    "util": 450,
+    "util": 500,
     "bindings": 1300,
 }
 
