@@ -73,7 +73,7 @@ def test_a_policy_that_pays_too_much_is_refuted(planlog: Run) -> None:
     assert code == 1
     assert "refuted: plans of least cost are lost in 1 of 3 solvable states" in out
     assert "  goal distance: cost 2.5\n" in out
-    assert "  this task minimises total-cost: optimal means least cost, not fewest actions\n" in out
+    assert "  the task minimises total-cost: optimal means least cost, not fewest actions\n" in out
     assert "where learning can make plans cheaper" in out
     code, out, _ = planlog("check", "domain.pddl", "open.dl", "p.pddl", "--json")
     (task,) = json.loads(out)["tasks"]

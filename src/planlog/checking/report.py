@@ -64,8 +64,8 @@ class Reason(Enum):
     TRAP = "no goal can be reached from here under the policy"
     CYCLE = "the policy leads back to this state"
     LOST_OPTIMUM = "no derived action is optimal here"
-    # At the least cost, the policy can only go round a cycle of actions that cost nothing.
-    FREE_CYCLE = "optimal derived actions only lead back to this state, at no cost"
+    # All derived actions that begin a plan of least cost stay in a cycle that costs nothing.
+    FREE_CYCLE = "at the least cost, the policy only goes round a cycle"
 
 
 @dataclass(frozen=True)

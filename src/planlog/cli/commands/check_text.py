@@ -62,15 +62,14 @@ def _task_block(checked: Checked, limit: int) -> str:
     """Describe a task: the number of states, and each verdict with its basis."""
     report = checked.report
     lines = [f"{checked.file}: {_sizes(report, limit)}"]
+    if report.minimises_cost:
+        lines.append(
+            "  the task minimises total-cost: optimal means least cost, not fewest actions"
+        )
     if report.unsolvable:
         lines.append("  this task is unsolvable: no goal is reachable")
     lines += [_row(p, _basis(finding, report)) for p, finding in report.findings.items()]
-    lines.append(_fond(report.fond))
-    if report.minimises_cost:
-        lines.append(
-            "  this task minimises total-cost: optimal means least cost, not fewest actions"
-        )
-    return "\n".join(lines)
+    return "\n".join([*lines, _fond(report.fond)])
 
 
 def _task_line(checked: Checked, limit: int) -> str:
