@@ -115,6 +115,8 @@ def test_training_says_that_it_minimises_cost(planlog: Run) -> None:
     assert Model.read("other").training["minimises"] == "length"
     _, out, _ = planlog("solve", "domain.pddl", "q.pddl", "--model", "other", "--json")
     assert json.loads(out)["plan_length"] == 1
+    _, out, _ = planlog(*arguments, "p.pddl", "--width", 4, "--epochs", 1)
+    assert "the chosen action is optimal in cost or length in " in out
 
 
 @pytest.mark.usefixtures("roads")
