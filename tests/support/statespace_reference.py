@@ -178,6 +178,7 @@ def as_dictionaries(space: StateSpace) -> Reference:
         for s, state in enumerate(expanded)
     }
     assert len(set(states)) == len(states)
+    assert space.costs is None or len(space.costs) == len(space.successors)
     assert sum(map(len, transitions.values())) == len(space.successors) == len(space.actions)
     return Reference(
         dict(zip(expanded, space.goal[: space.expanded].tolist(), strict=True)),
