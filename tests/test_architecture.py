@@ -93,12 +93,12 @@ def test_the_version_is_the_same_everywhere() -> None:
 WATCHDOG = ("fcntl.h", "poll.h", "sys/resource.h", "unistd.h")  # headers of POSIX
 CORE_LIMITS = {
     "pddl": 2400,
-    "datalog": 2000,
+    "datalog": 2400,
     "planning": 1200,
     "network": 1100,
     "search": 900,
     "util": 500,
-    "bindings": 1300,
+    "bindings": 1400,
 }
 
 

@@ -197,6 +197,13 @@ void bind_tasks(nb::module_& m) {
         .def_prop_ro("predicates", &predicates_of)
         .def_prop_ro("actions", &actions_of)
         .def_prop_ro("axioms", &axioms_of)
+        .def_prop_ro("functions",
+                     [](const Domain& d) {  // with the number of arguments
+                         std::vector<std::pair<std::string, size_t>> result;
+                         for (const Function& function : d.functions)
+                             result.emplace_back(function.name, function.parameters.size());
+                         return result;
+                     })
         .def_prop_ro("constants", [](const Domain& d) { return with_types(d.constants); });
     m.def("read_domain", &read_domain_text, "text"_a);
 

@@ -56,11 +56,16 @@ struct CompiledProgram {
     std::vector<RelationDependencies> relations;
     std::vector<CompiledRule> rules;
     std::vector<RelationId> state_relations;  // per predicate of the domain and of the goal
-    // The given atoms of the empty state: types, goals, and all goals as unachieved.
+    // The given atoms of the empty state: types, values of functions, goals, and all goals as
+    // unachieved. Their numbers are those of `numbers`.
     GroundList<RelationId> given;
+    NumberTable numbers;
+    std::vector<Aggregate> aggregates;
+    std::vector<RelationInfo> infos;  // of the relations
 
     // The program is one made by Program::for_task. Throws std::invalid_argument if the task lacks
-    // an object that the program names.
+    // an object that the program names, and NumberError if a function that the program reads has
+    // a value that is not whole.
     CompiledProgram(const Task& task, const Program& program);
 
     // Calls set(relation, values, truth value) for the goal statuses of a state atom.
@@ -86,7 +91,9 @@ struct CompiledProgram {
 
     void find_goals(const Task& task, const Program& program);
     void find_given_atoms(const Task& task, const Program& program);
+    void add_function_values(const Task& task, RelationId relation, const RelationInfo& info);
     void find_static_relations(const Task& task, const Program& program);
+    void find_readers(const Component& component, uint32_t number);
     void compile_rule(uint32_t number, const Rule& rule, const std::vector<ObjectId>& constants);
 
     std::vector<Statuses> statuses_;  // per predicate of the domain; only basic ones have any

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 import numpy
 from numpy.typing import NDArray
 
+import planlog.errors
+
 _Ids = NDArray[numpy.uint32]
-_Atoms = tuple[_Ids, _Ids, bool]  # values, offsets, static
+_Atoms = tuple[_Ids, _Ids, bool, int]  # values, offsets, static, columns of integers
 _Derivations = tuple[_Ids, _Ids, _Ids, bool]  # heads, bodies, offsets, static
 _Batch = tuple[list[_Atoms], list[_Derivations]]
 _RuleMessages = tuple[int, _Ids, _Ids, _Ids, _Ids]  # rule, children, nodes, offsets, messages
@@ -52,6 +54,8 @@ class Domain:
     ) -> list[
         tuple[int, list[int], list[tuple[str, list[int]]], list[tuple[int | None, bool, list[int]]]]
     ]: ...
+    @property
+    def functions(self) -> list[tuple[str, int]]: ...
     @property
     def constants(self) -> list[tuple[str, int]]: ...
 
@@ -99,13 +103,53 @@ class Source(enum.Enum):
 
     TYPE = 7
 
-    DERIVED = 8
+    FUNCTION = 8
+
+    DERIVED = 9
+
+    AGGREGATE = 10
+
+class Aggregate(enum.Enum):
+    COUNT = 0
+
+    SUM = 1
+
+    MIN = 2
+
+    MAX = 3
+
+class ExpressionPart(enum.Enum):
+    NUMBER = 0
+
+    VARIABLE = 1
+
+    ADD = 2
+
+    SUBTRACT = 3
+
+    MULTIPLY = 4
+
+class ConstraintRelation(enum.Enum):
+    EQUAL = 0
+
+    UNEQUAL = 1
+
+    LESS = 2
+
+    LESS_OR_EQUAL = 3
+
+class NumberError(planlog.errors.PlanlogError):
+    pass
 
 class Program:
     def __init__(self, domain: Domain) -> None: ...
     def status(self, predicate: int, source: Source) -> int: ...
     def type(self, types: Sequence[int]) -> int: ...
-    def derived(self, name: str, arity: int) -> int: ...
+    def derived(self, name: str, arity: int, numbers: int = 0, least: int | None = None) -> int: ...
+    def function(self, function: int) -> int: ...
+    def aggregate(
+        self, name: str, kind: Aggregate, elements: int, groups: int | None, group_size: int
+    ) -> int: ...
     def action(self, action: int) -> int: ...
     def constant(self, name: str) -> int: ...
     def add_rule(
@@ -115,6 +159,14 @@ class Program:
         body: Sequence[tuple[int, bool, Sequence[int]]],
         comparisons: Sequence[tuple[int, int, bool]],
         variable_count: int,
+        constraints: Sequence[
+            tuple[
+                Sequence[tuple[ExpressionPart, int]],
+                ConstraintRelation,
+                Sequence[tuple[ExpressionPart, int]],
+            ]
+        ] = [],
+        text: str = "",
     ) -> int: ...
     @property
     def relations(self) -> list[tuple[Source, str, int]]: ...
@@ -177,6 +229,7 @@ class Walk:
     def snapshot(self) -> _Batch: ...
     def derive(self, states: _Ids, offsets: _Ids) -> _Batch: ...
     def copy(self) -> Walk: ...
+    def numbers(self) -> NDArray[numpy.int64]: ...
     def set_deadline(self, seconds: float | None) -> None: ...
     @property
     def fingerprint(self) -> int: ...

@@ -238,8 +238,8 @@ TEST(cycles_have_no_support_of_their_own) {
     const RelationId edge = base.state(PredicateId(0)), mark = base.state(PredicateId(1));
     const RelationId reached = base.derived("reached", 1);
     const Term x = Term::variable(0), y = Term::variable(1);
-    base.add_rule({reached, {x}, {{mark, false, {x}}}, {}, 1});
-    base.add_rule({reached, {y}, {{reached, false, {x}}, {edge, false, {x, y}}}, {}, 2});
+    base.add_rule({reached, {x}, {{mark, false, {x}}}, {}, {}, 1});
+    base.add_rule({reached, {y}, {{reached, false, {x}}, {edge, false, {x, y}}}, {}, {}, 2});
     const Program program = base.for_task(world.task);
     Materialization materialization(world.task, world.atoms, program);
     materialization.evaluate({});

@@ -14,6 +14,7 @@ from planlog.datalog.safety import check_safety
 from planlog.datalog.stratify import Dependencies, check_stratified
 from planlog.datalog.syntax import Rule
 from planlog.datalog.typecheck import check_types
+from planlog.datalog.values import check_values
 from planlog.errors import Diagnostic, Severity
 from planlog.files import read_input_text
 
@@ -71,6 +72,7 @@ def parse_program(text: str, domain: Domain, file: str = "<rules>") -> Program:
     dependencies = Dependencies(rules)
     check_safety(rules, diagnostics)
     check_stratified(dependencies, diagnostics)
+    check_values(rules, dependencies, diagnostics)
     check_types(dependencies.in_order(rules), domain, diagnostics)
     diagnostics.raise_errors()
     lint(rules, dependencies, domain, diagnostics)

@@ -224,6 +224,8 @@ class Domain(_Pddl):
             for name, described, precondition in core.actions
         )
         self.action_ids = {action.name: i for i, action in enumerate(self.actions)}
+        self.function_ids = {name: i for i, (name, _) in enumerate(core.functions)}
+        self.function_arities = dict(core.functions)
         self._parameters = parameters
         self._super_types: dict[str, frozenset[str]] = {}
         for t in self.types:  # super-types precede their types

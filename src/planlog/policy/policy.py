@@ -18,7 +18,7 @@ from planlog.datalog import Program, parse_program, read_program
 from planlog.datalog.compile import CompiledProgram, compile_applicable, compile_program
 from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.fresh_names import Names
-from planlog.datalog.lexer import Kind, tokenize
+from planlog.datalog.lexer import Kind, Token, tokenize
 from planlog.datalog.syntax import Constant, Relation, Rule, quoted
 from planlog.errors import Diagnostic, RuleError
 from planlog.pddl.task import Action, Domain, Immutable, State, Task, counted
@@ -142,27 +142,38 @@ class Policy(Immutable):
             walk.restart(state)
             return walk.actions()
 
-    def query(self, task: Task, state: State, body: str) -> list[dict[str, str]]:
+    def query(self, task: Task, state: State, body: str) -> list[dict[str, str | int]]:
         """Return the substitutions under which the body of a rule holds in a state.
 
-        Each answer maps variable names to object names; answers are ordered by objects, as the task
-        lists them. The body may use the rules' derived predicates. Raises RuleError if it is not
-        correct.
+        Each answer maps variable names to object names or integers; answers are ordered by objects,
+        as the task lists them. The body may use the rules' derived predicates. Raises RuleError if
+        it is not correct.
 
         >>> policy.query(task, task.initial, "at(X), edge(X, Y), not seen(Y)")
         [{'X': 'a', 'Y': 'b'}]
         """
         # The query becomes a rule before the others, whose head has all variables of the body.
         tokens = tokenize(body, Diagnostics("<query>", body))
-        named = (t.text for t in tokens if t.kind is Kind.VARIABLE and not t.text.startswith("_"))
-        variables = list(dict.fromkeys(named))
+        variables = list(dict.fromkeys(_outer_variables(tokens)))
         head = Names(self.domain, self.all_rules).new("query", len(variables))
         arguments = f"({', '.join(variables)})" if variables else ""
         query = f"{head.name}{arguments} :- {body.strip().removesuffix('.')}."
         asked = Policy.parse(f"{query}\n{self.text}", self.domain, "<query>")
-        rows = asked.derivations(task, [state]).relations[asked.relation(head)].of(0).tolist()
+        assert asked.program is not None
+        heads = (rule.head.relation for rule in asked.program.rules)
+        (numeric,) = (relation.numbers for relation in heads if relation == head)
+        found = asked.derivations(task, [state])
+        rows = found.relations[asked.relation(head)].of(0).astype(np.int64)
+        for column in numeric:
+            rows[:, column] = found.numbers[rows[:, column]]
         names = task.object_names
-        return [dict(zip(variables, (names[i] for i in row), strict=True)) for row in sorted(rows)]
+        return [
+            {
+                variable: value if i in numeric else names[value]
+                for i, (variable, value) in enumerate(zip(variables, row, strict=True))
+            }
+            for row in sorted(rows.tolist())
+        ]
 
     def derivations(self, task: Task, states: Iterable[State]) -> Derivations:
         """Return the canonical models of states, with all satisfied substitutions."""
@@ -170,7 +181,8 @@ class Policy(Immutable):
         atoms = np.concatenate([np.zeros(0, dtype=np.uint32), *ids])
         offsets = Segments.of_lengths([len(state) for state in ids]).offsets
         with self._walk(task) as walk:
-            return Derivations.of_arrays(self.core, walk.core.derive(atoms, offsets))
+            arrays = walk.core.derive(atoms, offsets)
+            return Derivations.of_arrays(self.core, arrays, walk.core.numbers())
 
     def start(
         self, task: Task, state: State | None = None, *, deadline: float | None = None
@@ -267,6 +279,15 @@ class Policy(Immutable):
         if self.scorer is not None:
             return Policy.with_scorer, (self.rules, self.scorer)
         return Policy, (self.domain, self.program, self.network_rules)
+
+
+def _outer_variables(tokens: Iterable[Token]) -> Iterator[str]:
+    """Yield the names of the variables outside of aggregates, without anonymous ones."""
+    depth = 0
+    for token in tokens:
+        depth += (token.kind is Kind.OPEN_SET) - (token.kind is Kind.CLOSE_SET)
+        if token.kind is Kind.VARIABLE and depth == 0 and not token.text.startswith("_"):
+            yield token.text
 
 
 # --- Forks -----------------------------------------------------------------------------------
