@@ -17,15 +17,7 @@ class SharedSpace : public Guarded {
     }
 
     bool advance(size_t count) {
-        try {
-            guarded([&] { is_done_ = !space_->advance(count); });
-        } catch (const MissingValue&) {  // in the middle of the expansion of a state
-            damage();
-            throw;
-        } catch (const CostOverflow&) {  // likewise
-            damage();
-            throw;
-        }
+        guarded([&] { is_done_ = !space_->advance(count); });
         return !is_done_;
     }
     size_t size() const {
