@@ -208,6 +208,7 @@ class Guarded {
   protected:
     bool is_broken() const { return availability_ == Availability::Broken; }
     void repair() { availability_ = Availability::Ready; }
+    void damage() { availability_ = Availability::Broken; }
 
   private:
     // Read and written while the interpreter lock is held.

@@ -122,16 +122,26 @@ auto axioms_of(const Domain& domain) {
 std::vector<std::string> goal_texts(const SharedTask& shared) {
     std::vector<std::string> result;
     const auto& predicates = shared.task.domain->predicates;
-    for (size_t i = 0; i < shared.task.goal.size(); ++i) {
-        const Literal& literal = shared.task.goal[i];
-        if (literal.kind == LiteralKind::Atom && index(literal.predicate) >= predicates.size()) {
-            result.push_back(shared.task.goal_sources[i]);
+    auto formula = shared.task.goal_formulas.begin();
+    for (const Literal& literal : shared.task.goal) {
+        if (index(literal.predicate) >= predicates.size()) {
+            result.push_back(formula++->text);
             continue;
         }
-        const bool is_atom = literal.kind == LiteralKind::Atom;
-        std::string atom = "(" + (is_atom ? predicates[index(literal.predicate)].name : "=");
+        std::string atom = "(" + predicates[index(literal.predicate)].name;
         for (Term term : literal.terms) atom += " " + shared.task.objects[term.value].name;
         result.push_back(literal.negated ? "(not " + atom + "))" : atom + ")");
+    }
+    return result;
+}
+
+// The parts of the goal that are no conjunctions of literals, each with predicates that occur in
+// it.
+auto goal_formulas(const SharedTask& shared) {
+    std::vector<std::pair<std::string, std::vector<uint32_t>>> result;
+    for (const GoalFormula& formula : shared.task.goal_formulas) {
+        auto& [text, predicates] = result.emplace_back(formula.text, std::vector<uint32_t>());
+        for (const PredicateId id : formula.predicates) predicates.push_back(index(id));
     }
     return result;
 }
@@ -187,6 +197,13 @@ void bind_tasks(nb::module_& m) {
         .def_prop_ro("predicates", &predicates_of)
         .def_prop_ro("actions", &actions_of)
         .def_prop_ro("axioms", &axioms_of)
+        .def_prop_ro("functions",
+                     [](const Domain& d) {  // with the number of arguments
+                         std::vector<std::pair<std::string, size_t>> result;
+                         for (const Function& function : d.functions)
+                             result.emplace_back(function.name, function.parameters.size());
+                         return result;
+                     })
         .def_prop_ro("constants", [](const Domain& d) { return with_types(d.constants); });
     m.def("read_domain", &read_domain_text, "text"_a);
 
@@ -194,6 +211,7 @@ void bind_tasks(nb::module_& m) {
         .def_prop_ro("name", [](const SharedTask& t) { return t.task.name; })
         .def_prop_ro("objects", [](const SharedTask& t) { return with_types(t.task.objects); })
         .def_prop_ro("goals", &goal_texts)
+        .def_prop_ro("goal_formulas", &goal_formulas)
         .def_prop_ro("static_atoms", &static_atoms)
         .def_prop_ro("minimises_cost", [](const SharedTask& t) { return t.task.minimises_cost; })
         .def_prop_ro(

@@ -17,7 +17,15 @@ class SharedSpace : public Guarded {
     }
 
     bool advance(size_t count) {
-        guarded([&] { is_done_ = !space_->advance(count); });
+        try {
+            guarded([&] { is_done_ = !space_->advance(count); });
+        } catch (const MissingValue&) {  // in the middle of the expansion of a state
+            damage();
+            throw;
+        } catch (const CostOverflow&) {  // likewise
+            damage();
+            throw;
+        }
         return !is_done_;
     }
     size_t size() const {

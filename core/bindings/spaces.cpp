@@ -52,6 +52,7 @@ void bind_spaces(nb::module_& m) {
         .def_prop_ro("offsets", view_of(&StateSpace::offsets), within)
         .def_prop_ro("successors", view_of(&StateSpace::successors), within)
         .def_prop_ro("actions", view_of(&StateSpace::actions), within)
+        .def_prop_ro("costs", view_of(&StateSpace::costs), within)
         .def_prop_ro("rules", [](const SharedSpace& s) { return as_pair(s.finished().rules); });
     nb::class_<SharedDerivation>(m, "Derivation")
         .def(nb::init<std::shared_ptr<SharedSpace>, std::shared_ptr<SharedProgram>>(), "space"_a,

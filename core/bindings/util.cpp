@@ -5,6 +5,8 @@
 namespace planlog {
 namespace {
 
+using CostArray = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
 Graph as_graph(IdArray offsets, IdArray targets, size_t size) {
     if (offsets.size() == 0 || offsets.size() > size + 1 || offsets(0) != 0 ||
         offsets(offsets.size() - 1) != targets.size())
@@ -24,6 +26,15 @@ nb::tuple reversed_arrays(IdArray offsets, IdArray targets, size_t size) {
 auto distance_array(IdArray offsets, IdArray targets, size_t size, IdArray sources) {
     const Graph graph = as_graph(offsets, targets, size);
     return as_array(distances(graph, checked(sources, size, "no such node")));
+}
+
+auto cost_array(IdArray offsets, IdArray targets, size_t size, CostArray costs, IdArray sources) {
+    const Graph graph = as_graph(offsets, targets, size);
+    const std::span given(costs.data(), costs.size());
+    if (given.size() != graph.targets.size()) throw nb::value_error("every arc needs a cost");
+    if (std::ranges::any_of(given, [](int64_t cost) { return cost < 0; }))
+        throw nb::value_error("costs must not be negative");
+    return as_array(least_costs(graph, given, checked(sources, size, "no such node")));
 }
 
 auto component_array(IdArray offsets, IdArray targets, size_t size) {
@@ -66,6 +77,7 @@ void bind_watchdog(nb::module_& m) {
 void bind_graphs(nb::module_& m) {
     m.def("reverse", &reversed_arrays, "offsets"_a, "targets"_a, "size"_a);
     m.def("distances", &distance_array, "offsets"_a, "targets"_a, "size"_a, "sources"_a);
+    m.def("least_costs", &cost_array, "offsets"_a, "targets"_a, "size"_a, "costs"_a, "sources"_a);
     m.def("components", &component_array, "offsets"_a, "targets"_a, "size"_a);
 }
 

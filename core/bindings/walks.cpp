@@ -13,7 +13,8 @@ nb::tuple as_arrays(Batch&& batch) {
     for (AtomArray& array : batch.relations) {
         const size_t rows = array.offsets.back();
         relations.append(nb::make_tuple(as_rows(std::move(array.values), rows, array.arity),
-                                        as_array(std::move(array.offsets)), array.is_static));
+                                        as_array(std::move(array.offsets)), array.is_static,
+                                        array.numbers));
     }
     for (DerivationArray& array : batch.rules) {
         const size_t rows = array.heads.size();
@@ -146,6 +147,10 @@ class SharedWalk : public Guarded {
         batch.append(walk().materialization());
         return as_arrays(std::move(batch));
     }
+    // The integers that ids in columns of numbers stand for.
+    auto numbers() const {
+        return as_array(std::vector(usable().materialization().numbers().values()));
+    }
     void set_deadline(std::optional<double> seconds) { watch.set_deadline(seconds); }
     // Evaluates many states from scratch. The walk is at the last one then.
     nb::tuple derive(IdArray states, IdArray offsets) {
@@ -242,6 +247,7 @@ void bind_walks(nb::module_& m) {
         .def("snapshot", &SharedWalk::snapshot)
         .def("derive", &SharedWalk::derive, "states"_a, "offsets"_a)
         .def("copy", &SharedWalk::copy)
+        .def("numbers", &SharedWalk::numbers)
         .def("set_deadline", &SharedWalk::set_deadline, "seconds"_a.none())
         .def_prop_ro("fingerprint", &SharedWalk::fingerprint)
         .def_prop_ro("action_count", [](const SharedWalk& w) { return w.usable().action_count(); })

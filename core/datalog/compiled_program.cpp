@@ -1,6 +1,8 @@
 #include "datalog/compiled_program.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <map>
 #include <stdexcept>
 
 namespace planlog {
@@ -16,7 +18,9 @@ void add_unique(std::vector<uint32_t>& list, uint32_t value) {
 CompiledProgram::CompiledProgram(const Task& task, const Program& program)
     : components(planlog::components(program)),
       relations(program.relations().size()),
-      rules(program.rules().size()) {
+      rules(program.rules().size()),
+      aggregates(program.aggregates()),
+      infos(program.relations()) {
     std::vector<ObjectId> constants;  // of the program, as objects of the task
     for (const std::string& name : program.constants()) {
         const auto object = task.object_ids.find(name);
@@ -36,21 +40,20 @@ void CompiledProgram::find_goals(const Task& task, const Program& program) {
         state_relations.push_back(program.find_status(PredicateId(i), Source::State).value());
     for (uint32_t i = 0; i < predicates.size(); ++i) {
         const PredicateId id{i};
-        goals_.emplace_back(static_cast<uint32_t>(predicates[i].parameters.size()),
-                            static_cast<uint32_t>(task.objects.size()));
+        for (std::vector<Relation>* goals : {&goals_, &negative_goals_})
+            goals->emplace_back(static_cast<uint32_t>(predicates[i].parameters.size()),
+                                static_cast<uint32_t>(task.objects.size()));
         statuses_.emplace_back();
         if (predicates[i].kind == PredicateKind::Basic)
             statuses_.back() = {program.find_status(id, Source::AchievedGoal),
                                 program.find_status(id, Source::UnachievedGoal),
-                                program.find_status(id, Source::AchievedNonGoal)};
+                                program.find_status(id, Source::AchievedNonGoal),
+                                program.find_status(id, Source::Unwanted)};
     }
     for (const Literal& literal : task.goal) {
-        if (literal.kind != LiteralKind::Atom || literal.negated ||
-            index(literal.predicate) >= goals_.size())
-            continue;
-        Relation& goals = goals_[index(literal.predicate)];
-        const Row row = goals.intern(object_row(literal.terms).data());
-        if (!goals.is_true(row)) goals.set(row, true);
+        if (index(literal.predicate) >= predicates.size()) continue;
+        Relation& goals = (literal.negated ? negative_goals_ : goals_)[index(literal.predicate)];
+        goals.set(goals.intern(object_row(literal.terms).data()), true);
     }
 }
 
@@ -61,6 +64,8 @@ void CompiledProgram::find_given_atoms(const Task& task, const Program& program)
     for (uint32_t i = 0; i < program.relations().size(); ++i) {
         const RelationInfo& info = program.relations()[i];
         if (info.source == Source::Goal) add_goals(RelationId(i), goals_[info.id]);
+        if (info.source == Source::Function) add_function_values(task, RelationId(i), info);
+        if (info.source == Source::NegativeGoal) add_goals(RelationId(i), negative_goals_[info.id]);
         if (info.source != Source::Type) continue;
         const std::vector<TypeId>& types = program.type_sets()[info.id];
         for (ObjectId object = 0; object < task.objects.size(); ++object)
@@ -71,17 +76,39 @@ void CompiledProgram::find_given_atoms(const Task& task, const Program& program)
         if (const auto& unachieved = statuses_[p].unachieved) add_goals(*unachieved, goals_[p]);
 }
 
+void CompiledProgram::add_function_values(const Task& task, RelationId relation,
+                                          const RelationInfo& info) {
+    int64_t unit = 1;
+    for (uint32_t i = 0; i < task.costs.decimals; ++i) unit *= 10;
+    // Sorted, so that the order of rows does not depend on that of a hash table.
+    const auto& values = task.costs.function_values[info.id];
+    const std::map<std::string, Cost> ordered(values.begin(), values.end());
+    for (const auto& [key, cost] : ordered) {
+        if (cost.units() % unit != 0)
+            throw NumberError("a value of the function '" + info.name +
+                              "' is not a whole number, so rules cannot read it");
+        std::vector<ObjectId> row(key.size() / sizeof(ObjectId));
+        std::memcpy(row.data(), key.data(), key.size());
+        row.push_back(numbers.intern(cost.units() / unit));
+        given.add(relation, row.data(), row.size());
+    }
+}
+
 void CompiledProgram::find_static_relations(const Task& task, const Program& program) {
     const auto& predicates = task.domain->predicates;
     for (uint32_t c = 0; c < components.size(); ++c) {
         const Component& component = components[c];
         for (RelationId id : component.relations) {
-            const auto& [source, number, arity, name] = program.relations()[index(id)];
-            const bool depends_on_state = source != Source::Goal && source != Source::Type &&
-                                          source != Source::Derived && number < predicates.size();
+            const RelationInfo& info = infos[index(id)];
+            const bool depends_on_state =
+                info.source != Source::Goal && info.source != Source::NegativeGoal &&
+                info.source != Source::Type && info.source != Source::Function &&
+                info.source != Source::Derived && info.source != Source::Aggregate &&
+                info.id < predicates.size();
             relations[index(id)].component = c;
-            relations[index(id)].is_static = !depends_on_state || !predicates[number].fluent;
+            relations[index(id)].is_static = !depends_on_state || !predicates[info.id].fluent;
         }
+        if (component.aggregate) find_readers(component, c);
         if (component.rules.empty()) continue;
         // A derived relation is static if its rules read static relations only.
         bool is_static = true;
@@ -93,6 +120,22 @@ void CompiledProgram::find_static_relations(const Task& task, const Program& pro
     }
 }
 
+// An aggregate reads its elements and groups, true or false.
+void CompiledProgram::find_readers(const Component& component, uint32_t number) {
+    const Aggregate& aggregate = aggregates[*component.aggregate];
+    bool is_static = true;
+    for (const std::optional<RelationId> read :
+         {std::optional(aggregate.elements), aggregate.groups}) {
+        if (!read) continue;
+        RelationDependencies& relation = relations[index(*read)];
+        if (relation.is_static) continue;
+        is_static = false;
+        add_unique(relation.positive_readers, number);
+        add_unique(relation.negated_readers, number);
+    }
+    relations[index(component.relations.front())].is_static = is_static;
+}
+
 void CompiledProgram::compile_rule(uint32_t number, const Rule& rule,
                                    const std::vector<ObjectId>& constants) {
     CompiledRule& compiled = rules[number];
@@ -100,7 +143,7 @@ void CompiledProgram::compile_rule(uint32_t number, const Rule& rule,
     const auto bind = [&](Term& term) {
         if (!term.is_variable) term.value = constants[term.value];
     };
-    compiled.query = {rule.body, rule.comparisons, rule.variable_count, 0};
+    compiled.query = {rule.body, rule.comparisons, rule.constraints, rule.variable_count, 0};
     compiled.head = rule.head;
     compiled.head_terms = rule.head_terms;
     std::ranges::for_each(compiled.head_terms, bind);

@@ -2,8 +2,9 @@
 // evaluation, the dependencies between relations and rules, and the relations that are given.
 //
 // An atom p(x) of a state determines p(x) itself and, where the program reads them, the goal
-// statuses: p@ag(x) (an achieved goal), p@ug(x) (an unachieved goal) and p@aa(x) (achieved, but
-// no goal). Types and p@goal are the same in all states.
+// statuses: p@ag(x) (an achieved goal), p@ug(x) (an unachieved goal), p@aa(x) (achieved, but no
+// goal) and p@un(x) (achieved, but unwanted: its negation is a goal). Types and p@goal are the same
+// in all states.
 #pragma once
 
 #include <optional>
@@ -55,17 +56,25 @@ struct CompiledProgram {
     std::vector<RelationDependencies> relations;
     std::vector<CompiledRule> rules;
     std::vector<RelationId> state_relations;  // per predicate of the domain and of the goal
-    // The given atoms of the empty state: types, goals, and all goals as unachieved.
+    // The given atoms of the empty state: types, values of functions, goals, and all goals as
+    // unachieved. Their numbers are those of `numbers`.
     GroundList<RelationId> given;
+    NumberTable numbers;
+    std::vector<Aggregate> aggregates;
+    std::vector<RelationInfo> infos;  // of the relations
 
     // The program is one made by Program::for_task. Throws std::invalid_argument if the task lacks
-    // an object that the program names.
+    // an object that the program names, and NumberError if a function that the program reads has
+    // a value that is not whole.
     CompiledProgram(const Task& task, const Program& program);
 
     // Calls set(relation, values, truth value) for the goal statuses of a state atom.
     template <class Set>
     void set_statuses(PredicateId predicate, const ObjectId* values, bool value, Set set) const {
-        const auto& [achieved, unachieved, achieved_nongoal] = statuses_[index(predicate)];
+        const auto& [achieved, unachieved, achieved_nongoal, unwanted] =
+            statuses_[index(predicate)];
+        if (unwanted && negative_goals_[index(predicate)].holds(values))
+            set(*unwanted, values, value);
         if (!achieved && !unachieved && !achieved_nongoal) return;
         if (goals_[index(predicate)].holds(values)) {
             if (achieved) set(*achieved, values, value);
@@ -77,16 +86,19 @@ struct CompiledProgram {
 
   private:
     struct Statuses {
-        std::optional<RelationId> achieved, unachieved, achieved_nongoal;
+        std::optional<RelationId> achieved, unachieved, achieved_nongoal, unwanted;
     };
 
     void find_goals(const Task& task, const Program& program);
     void find_given_atoms(const Task& task, const Program& program);
+    void add_function_values(const Task& task, RelationId relation, const RelationInfo& info);
     void find_static_relations(const Task& task, const Program& program);
+    void find_readers(const Component& component, uint32_t number);
     void compile_rule(uint32_t number, const Rule& rule, const std::vector<ObjectId>& constants);
 
     std::vector<Statuses> statuses_;  // per predicate of the domain; only basic ones have any
-    std::vector<Relation> goals_;     // per predicate of the domain: its positive goal atoms
+    // Per predicate of the domain: the atoms that are goals, and those whose negations are.
+    std::vector<Relation> goals_, negative_goals_;
 };
 
 }  // namespace planlog

@@ -32,6 +32,7 @@ JoinPlan JoinPlanner::plan(const Query& query, std::optional<uint32_t> trigger) 
     std::fill_n(bound.begin(), query.bound_count, true);
     std::vector<bool> literal_done(query.body.size());
     std::vector<bool> comparison_done(query.comparisons.size());
+    std::vector<bool> constraint_done(query.constraints.size());
 
     const auto is_bound = [&](Term term) { return !term.is_variable || bound[term.value]; };
     const auto bound_columns = [&](const BodyLiteral& literal) {
@@ -48,7 +49,26 @@ JoinPlan JoinPlanner::plan(const Query& query, std::optional<uint32_t> trigger) 
         step.relation = index(query.body[literal].relation);
         return step;
     };
+    // Checks constraints, and binds variables by equations, which may bind others in turn.
+    const auto add_constraints = [&] {
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (uint32_t i = 0; i < query.constraints.size(); ++i) {
+                const Constraint& constraint = query.constraints[i];
+                const auto variable = constraint.assigned(bound);
+                const bool is_check =
+                    constraint.left.is_bound(bound) && constraint.right.is_bound(bound);
+                if (constraint_done[i] || !(variable || is_check)) continue;
+                constraint_done[i] = changed = true;
+                JoinStep& step = plan.steps.emplace_back();
+                step.kind = is_check ? JoinStep::Kind::Check : JoinStep::Kind::Assign;
+                step.constraint = i;
+                if (variable) bound[step.variable = *variable] = true;
+            }
+        }
+    };
     const auto add_filters = [&] {
+        add_constraints();
         for (size_t i = 0; i < query.comparisons.size(); ++i) {
             const Comparison& comparison = query.comparisons[i];
             if (comparison_done[i] || !is_bound(comparison.left) || !is_bound(comparison.right))
@@ -108,9 +128,12 @@ JoinPlan JoinPlanner::plan(const Query& query, std::optional<uint32_t> trigger) 
 
 // --- JoinExecutor -------------------------------------------------------------
 
-void JoinExecutor::prepare(const std::vector<Relation>& relations, const Query& query,
-                           const JoinPlan& plan, std::vector<uint32_t>& matches) {
+void JoinExecutor::prepare(const std::vector<Relation>& relations, NumberTable& numbers,
+                           const Query& query, const JoinPlan& plan,
+                           std::vector<uint32_t>& matches) {
     relations_ = &relations;
+    numbers_ = &numbers;
+    query_ = &query;
     plan_ = &plan;
     matches_ = &matches;
     match_count_ = 0;
@@ -118,21 +141,22 @@ void JoinExecutor::prepare(const std::vector<Relation>& relations, const Query& 
     rows_.assign(query.body.size(), no_row);
 }
 
-size_t JoinExecutor::run(const std::vector<Relation>& relations, const Query& query,
-                         const JoinPlan& plan, const ObjectId* bound,
+size_t JoinExecutor::run(const std::vector<Relation>& relations, NumberTable& numbers,
+                         const Query& query, const JoinPlan& plan, const ObjectId* bound,
                          std::vector<uint32_t>& matches) {
-    prepare(relations, query, plan, matches);
+    prepare(relations, numbers, query, plan, matches);
     std::copy_n(bound, query.bound_count, binding_.begin());
     limit_ = UINT64_MAX;
     search(0);
     return match_count_;
 }
 
-size_t JoinExecutor::run_triggered(const std::vector<Relation>& relations, const Query& query,
-                                   const JoinPlan& plan, Row row, std::vector<uint32_t>& matches) {
+size_t JoinExecutor::run_triggered(const std::vector<Relation>& relations, NumberTable& numbers,
+                                   const Query& query, const JoinPlan& plan, Row row,
+                                   std::vector<uint32_t>& matches) {
     const BodyLiteral& literal = query.body[*plan.trigger];
     const Relation& relation = relations[index(literal.relation)];
-    prepare(relations, query, plan, matches);
+    prepare(relations, numbers, query, plan, matches);
     trigger_ = *plan.trigger;
     limit_ = relation.stamp(row);
     const ObjectId* values = relation.values(row);
@@ -155,12 +179,22 @@ bool JoinExecutor::is_visible(const Relation& relation, Row row, uint32_t litera
 // Returns whether the binding satisfies a step that binds no variable.
 bool JoinExecutor::passes(const JoinStep& step, const ObjectId* key) {
     if (step.kind == JoinStep::Kind::Compare) return (key[0] == key[1]) == step.equal;
+    if (step.kind == JoinStep::Kind::Check)
+        return query_->constraints[step.constraint].holds(binding_.data(), *numbers_);
+    if (step.kind == JoinStep::Kind::Assign) return assign(step), true;
     const Relation& relation = (*relations_)[step.relation];
     const Row row = relation.find(key);
     if (step.kind == JoinStep::Kind::Absent)
         return row == no_row || (!relation.is_true(row) && is_visible(relation, row, step.literal));
     rows_[step.literal] = row;
     return row != no_row && relation.is_true(row) && is_visible(relation, row, step.literal);
+}
+
+void JoinExecutor::assign(const JoinStep& step) {
+    const Constraint& equation = query_->constraints[step.constraint];
+    const bool is_left = equation.left.variable() == step.variable;
+    const Expression& value = is_left ? equation.right : equation.left;
+    binding_[step.variable] = numbers_->intern(value.value(binding_.data(), *numbers_));
 }
 
 // Recurses only where variables are bound, so no deeper than there are variables.

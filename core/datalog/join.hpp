@@ -26,14 +26,18 @@ struct JoinStep {
         Member,   // all columns are bound: the row must be true
         Absent,   // the same under negation: the row must not be true
         Compare,  // two bound terms
+        Check,    // a constraint whose variables are bound
+        Assign,   // an equation that gives a variable its value
     };
     struct Column {
         uint32_t column;
         uint32_t variable;
     };
     Kind kind;
-    bool equal = true;     // Compare
-    uint32_t literal = 0;  // position in the body
+    bool equal = true;        // Compare
+    uint32_t literal = 0;     // position in the body
+    uint32_t constraint = 0;  // Check, Assign: position among the constraints
+    uint32_t variable = 0;    // Assign
     uint32_t relation = 0;
     uint32_t index = 0;     // Lookup
     std::vector<Term> key;  // of the index, of the row, or the two terms
@@ -63,23 +67,28 @@ class JoinPlanner {
 // (no_row for negated ones) followed by the values of the variables.
 class JoinExecutor {
   public:
-    // All matches, counted; the query's bound variables have the given values.
-    size_t run(const std::vector<Relation>& relations, const Query& query, const JoinPlan& plan,
-               const ObjectId* bound, std::vector<uint32_t>& matches);
+    // All matches, counted; the query's bound variables have the given values. New numbers are
+    // added to `numbers`.
+    size_t run(const std::vector<Relation>& relations, NumberTable& numbers, const Query& query,
+               const JoinPlan& plan, const ObjectId* bound, std::vector<uint32_t>& matches);
     // Matches in which the trigger's literal is the given row.
-    size_t run_triggered(const std::vector<Relation>& relations, const Query& query,
-                         const JoinPlan& plan, Row row, std::vector<uint32_t>& matches);
+    size_t run_triggered(const std::vector<Relation>& relations, NumberTable& numbers,
+                         const Query& query, const JoinPlan& plan, Row row,
+                         std::vector<uint32_t>& matches);
 
   private:
     void search(size_t number);
     bool passes(const JoinStep& step, const ObjectId* key);
+    void assign(const JoinStep& step);
     bool is_visible(const Relation& relation, Row row, uint32_t literal) const;
     ObjectId value(Term term) const { return term.under(binding_.data()); }
-    void prepare(const std::vector<Relation>& relations, const Query& query, const JoinPlan& plan,
-                 std::vector<uint32_t>& matches);
+    void prepare(const std::vector<Relation>& relations, NumberTable& numbers, const Query& query,
+                 const JoinPlan& plan, std::vector<uint32_t>& matches);
 
     // Of the run in progress.
     const std::vector<Relation>* relations_ = nullptr;
+    NumberTable* numbers_ = nullptr;
+    const Query* query_ = nullptr;
     const JoinPlan* plan_ = nullptr;
     std::vector<uint32_t>* matches_ = nullptr;
     uint64_t limit_ = UINT64_MAX;  // stamp of the trigger

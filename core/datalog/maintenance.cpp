@@ -25,6 +25,8 @@ void Materialization::remove_derivation(uint32_t r, DerivationStore::Slot slot) 
     const CompiledRule& rule = rules_[r];
     const AtomRef head{rule.head, derivations_.remove(r, slot)};
     if (!derivations_.is_active(r)) return;
+    if (least_values_[index(head.relation)] && derivations_.support(head).count == 0)
+        least_values_[index(head.relation)]->erase(relation(head.relation), head.row);
     if (is_tracking_) rederived_.push_back(head);
     touch(head);
     if (compiled_->components[rule.component].recursive)
@@ -80,6 +82,8 @@ Materialization::Work& Materialization::work_of(uint32_t c) {
 
 void Materialization::update_component(uint32_t c) {
     Work& work = work_[c];
+    if (compiled_->components[c].aggregate) return update_aggregate(c);
+    const bool is_least = compiled_->components[c].least;
     const bool is_recursive = compiled_->components[c].recursive;
     queue_.clear();
     for (uint32_t r : work.gated) {
@@ -92,8 +96,9 @@ void Materialization::update_component(uint32_t c) {
         queue_.push_back(atom);
     }
     work.changes.clear();
-    if (is_recursive) restore_supported(c);
+    if (is_recursive && !is_least) restore_supported(c);
     process_queue(c);
+    if (is_least) settle_least_values(c);
     for (uint32_t r : work.gated) gates_[r].was_opened = false;
     work.gated.clear();
     commit(c);
@@ -102,14 +107,25 @@ void Materialization::update_component(uint32_t c) {
 // Deletes the atoms without well-founded support, and what depends on them.
 void Materialization::retract_unfounded(uint32_t c) {
     auto& dirty = work_[c].dirty;
+    std::vector<AtomRef> lost;
     for (size_t i = 0; i < dirty.size(); ++i) {  // grows while atoms are retracted
         steps_.step();
         const AtomRef atom = dirty[i];
         if (!is_true(atom) || is_well_founded(atom)) continue;
         relations_[index(atom.relation)].set(atom.row, false);
+        if (compiled_->components[c].least) lost.push_back(atom);
         end_uses(atom, true, c);
     }
     dirty.clear();
+    for (const AtomRef atom : lost) push_best(atom);
+}
+
+// The least rank of an atom's derivations.
+uint32_t Materialization::rank_from_derivations(AtomRef atom) const {
+    uint32_t rank = UINT32_MAX;
+    derivations_.derivations_of(
+        atom, [&](uint32_t rule, const Row* body) { rank = std::min(rank, rank_of(rule, body)); });
+    return rank;
 }
 
 bool Materialization::is_well_founded(AtomRef atom) const {
@@ -128,10 +144,7 @@ void Materialization::restore_supported(uint32_t c) {
         steps_.step();
         Support& support = derivations_.support(atom);
         if (is_true(atom) || support.count == 0) continue;
-        support.rank = UINT32_MAX;
-        derivations_.derivations_of(atom, [&](uint32_t rule, const Row* body) {
-            support.rank = std::min(support.rank, rank_of(rule, body));
-        });
+        support.rank = rank_from_derivations(atom);
         relations_[index(atom.relation)].set(atom.row, true);
         set_stamp(atom);
         queue_.push_back(atom);
@@ -145,7 +158,7 @@ void Materialization::commit(uint32_t c) {
         steps_.step();
         Support& support = derivations_.support(atom);
         support.is_touched = false;
-        const bool value = support.count > 0;
+        const bool value = least_values_[index(atom.relation)] ? is_true(atom) : support.count > 0;
         if (is_true(atom) != value) relations_[index(atom.relation)].set(atom.row, value);
         if (value != support.was_true) propagate(atom);
     }

@@ -11,13 +11,19 @@ Materialization::Materialization(const Task& task, AtomTable& atoms, Program pro
       compiled_(std::make_shared<CompiledProgram>(task, program_)),
       rules_(compiled_->rules),
       dependencies_(compiled_->relations),
+      numbers_(compiled_->numbers),
       plans_(*compiled_),
       derivations_(*compiled_),
       gates_(rules_.size()),
       work_(compiled_->components.size()),
       has_work_(compiled_->components.size() / 64 + 1) {
-    for (const RelationInfo& info : program_.relations())
-        relations_.emplace_back(info.arity, static_cast<uint32_t>(task.objects.size()));
+    const auto object_count = static_cast<uint32_t>(task.objects.size());
+    for (const RelationInfo& info : program_.relations()) {
+        relations_.emplace_back(info.arity, object_count, info.numbers);
+        least_values_.emplace_back();
+        if (info.least) least_values_.back().emplace(info, relations_.back(), object_count);
+    }
+    for (const Aggregate& aggregate : program_.aggregates()) group_values_.emplace_back(aggregate);
     set_given_atoms(true);
     for (size_t i = 0; i < task.initial.size(); ++i) {
         steps_.step();
@@ -67,8 +73,14 @@ bool Materialization::holds(const Literal& literal) const {
 // --- Evaluation from scratch -------------------------------------------------
 
 void Materialization::clear_dynamic() {
-    for (size_t i = 0; i < relations_.size(); ++i)
-        if (!is_static(RelationId(i))) relations_[i].clear();
+    candidates_.clear();
+    for (size_t i = 0; i < relations_.size(); ++i) {
+        if (is_static(RelationId(i))) continue;
+        relations_[i].clear();
+        if (least_values_[i]) least_values_[i]->clear();
+        if (program_.relations()[i].source == Source::Aggregate)
+            group_values_[program_.relations()[i].id].clear();
+    }
     derivations_.clear_dynamic();
     for (size_t r = 0; r < gates_.size(); ++r)
         if (!rules_[r].is_static) gates_[r] = {};
@@ -90,8 +102,10 @@ void Materialization::evaluate(std::span<const AtomId> state) {
         }
     }
     for (uint32_t c = 0; c < compiled_->components.size(); ++c) {
-        const auto& rules = compiled_->components[c].rules;
-        if (rules.empty() || (is_static_done_ && rules_[rules.front()].is_static)) continue;
+        const Component& component = compiled_->components[c];
+        if (is_static_done_ && is_static(component.relations.front())) continue;
+        if (component.aggregate) evaluate_aggregate(c);
+        if (component.rules.empty()) continue;
         plans_.before_component(c, relations_);
         evaluate_component(c);
     }
@@ -108,14 +122,26 @@ void Materialization::evaluate_component(uint32_t c) {
         // A rule with literals of its own component is triggered by the atoms of these.
         if (is_open && rules_[r].own.empty()) evaluate_rule(r);
     }
-    process_queue(c);
+    if (compiled_->components[c].least)
+        settle_least_values(c);
+    else
+        process_queue(c);
+}
+
+NumberError Materialization::in_rule(uint32_t r, const NumberError& error) const {
+    const std::string& text = program_.rules()[r].text;
+    return text.empty() ? error : NumberError(text + ": " + error.what());
 }
 
 void Materialization::evaluate_rule(uint32_t r) {
     gates_[r].is_evaluated = true;
     matches_.clear();
-    add_derivations(r,
-                    executor_.run(relations_, rules_[r].query, plans_.full(r), nullptr, matches_));
+    try {
+        add_derivations(r, executor_.run(relations_, numbers_, rules_[r].query, plans_.full(r),
+                                         nullptr, matches_));
+    } catch (const NumberError& error) {
+        throw in_rule(r, error);
+    }
 }
 
 void Materialization::add_derivations(uint32_t rule, size_t count) {
@@ -141,6 +167,7 @@ void Materialization::add_derivation(uint32_t r, Row* match) {
     for (uint32_t l : rule.negated) match[l] = intern(body[l].relation, fill(body[l].terms));
     const Row* rows = derivations_.insert(r, head.row, match);
     if (is_tracking_ && !is_evaluating_) rederived_.push_back(head);
+    if (compiled_->components[rule.component].least) return offer(r, head, rows);
     if (compiled_->components[rule.component].recursive) {
         if (is_true(head)) return;
         touch(head);
@@ -187,8 +214,58 @@ void Materialization::trigger(AtomRef atom, uint32_t c) {
 
 void Materialization::trigger_literal(AtomRef atom, uint32_t r, uint32_t l) {
     matches_.clear();
-    add_derivations(r, executor_.run_triggered(relations_, rules_[r].query, plans_.triggered(r, l),
-                                               atom.row, matches_));
+    try {
+        add_derivations(r, executor_.run_triggered(relations_, numbers_, rules_[r].query,
+                                                   plans_.triggered(r, l), atom.row, matches_));
+    } catch (const NumberError& error) {
+        throw in_rule(r, error);
+    }
+}
+
+// --- Aggregates ----------------------------------------------------------------
+
+void Materialization::evaluate_aggregate(uint32_t c) {
+    const Component& component = compiled_->components[c];
+    const Aggregate& aggregate = program_.aggregates()[*component.aggregate];
+    GroupValues& values = group_values_[*component.aggregate];
+    const Relation& elements = relation(aggregate.elements);
+    for (const Row row : elements.true_rows())
+        values.set_element(row, elements.values(row), true, numbers_);
+    if (aggregate.groups) {
+        const Relation& groups = relation(*aggregate.groups);
+        for (const Row row : groups.true_rows()) values.set_group(row, groups.values(row), true);
+    }
+    settle_aggregate(component.relations.front(), values);
+}
+
+void Materialization::update_aggregate(uint32_t c) {
+    const Component& component = compiled_->components[c];
+    const Aggregate& aggregate = program_.aggregates()[*component.aggregate];
+    GroupValues& values = group_values_[*component.aggregate];
+    for (const AtomRef atom : work_[c].changes) {
+        steps_.step();
+        const uint32_t* row = relation(atom.relation).values(atom.row);
+        if (atom.relation == aggregate.elements)
+            values.set_element(atom.row, row, is_true(atom), numbers_);
+        if (atom.relation == aggregate.groups) values.set_group(atom.row, row, is_true(atom));
+    }
+    work_[c].changes.clear();
+    settle_aggregate(component.relations.front(), values);
+}
+
+void Materialization::settle_aggregate(RelationId result, GroupValues& values) {
+    const uint32_t size = relation(result).arity() - 1;
+    values.settle([&](const uint32_t* key, Row before, std::optional<int64_t> value) {
+        steps_.step();
+        if (before != no_row) set_input(result, before, false);
+        if (!value) return no_row;
+        uint32_t row[max_arity];
+        std::copy_n(key, size, row);
+        row[size] = numbers_.intern(*value);
+        const Row now = intern(result, row);
+        set_input(result, now, true);
+        return now;
+    });
 }
 
 }  // namespace planlog

@@ -28,6 +28,14 @@
 // changes are applied. So opening and closing a gate takes time linear in the number of derivations
 // of its rule.
 //
+// In a component of *least values*, the relations hold one row for each key, the one with the least
+// number. The rows that have derivations are candidates. Evaluation makes them true in the order of
+// their numbers (Knuth 1977, after Dijkstra): since no rule derives a number that is smaller than
+// those it reads, a row that is true then stays true. An update first retracts rows without
+// well-founded support and offers the best other candidate of their keys, adds new derivations, and
+// takes the candidates in the same order; a row gives way to one with a smaller number (Ramalingam
+// and Reps 1996).
+//
 // Components are updated in order. The update of a component first removes derivations, then adds
 // new ones, and finally propagates the net changes of its atoms to later components.
 #pragma once
@@ -39,6 +47,8 @@
 
 #include "datalog/compiled_program.hpp"
 #include "datalog/derivation_store.hpp"
+#include "datalog/group_values.hpp"
+#include "datalog/least_values.hpp"
 #include "datalog/rule_plans.hpp"
 #include "planning/state.hpp"
 
@@ -64,6 +74,7 @@ class Materialization {
     const Relation& relation(RelationId id) const { return relations_[index(id)]; }
     const Relation& state(PredicateId id) const { return relation(state_relation(id)); }
     const DerivationStore& derivations() const { return derivations_; }
+    const NumberTable& numbers() const { return numbers_; }
     bool is_static(RelationId id) const { return dependencies(id).is_static; }
     bool holds(const Literal& literal) const;  // ground, over the task's objects
     // The row of a state atom, true or false.
@@ -78,7 +89,7 @@ class Materialization {
     uint64_t plan_version() const { return plans_.version(); }
     size_t run(const Query& query, const JoinPlan& plan, const ObjectId* bound,
                std::vector<uint32_t>& matches) {
-        return executor_.run(relations_, query, plan, bound, matches);
+        return executor_.run(relations_, numbers_, query, plan, bound, matches);
     }
 
     // Records the atoms whose derivations change, for a cache of values of atoms.
@@ -112,12 +123,23 @@ class Materialization {
     void clear_dynamic();
     void evaluate_component(uint32_t component);
     void evaluate_rule(uint32_t rule);
+    NumberError in_rule(uint32_t rule, const NumberError& error) const;
     void add_derivations(uint32_t rule, size_t count);  // of the first `matches_`
     void add_derivation(uint32_t rule, Row* match);
     uint32_t rank_of(uint32_t rule, const Row* body) const;
     void process_queue(uint32_t component);
     void trigger(AtomRef atom, uint32_t component);
     void trigger_literal(AtomRef atom, uint32_t rule, uint32_t literal);
+    // Least values (least_values.cpp)
+    int64_t least_value(AtomRef atom) const;
+    void offer(uint32_t rule, AtomRef head, const Row* body);
+    void push_candidate(Candidate candidate);
+    void push_best(AtomRef lost);
+    void settle_least_values(uint32_t component);
+    // Aggregates (materialization.cpp)
+    void evaluate_aggregate(uint32_t component);
+    void update_aggregate(uint32_t component);
+    void settle_aggregate(RelationId result, GroupValues& values);
     // Maintenance (maintenance.cpp)
     void remove_derivation(uint32_t rule, DerivationStore::Slot slot);
     void end_uses(AtomRef atom, bool positive, std::optional<uint32_t> only_component);
@@ -127,6 +149,7 @@ class Materialization {
     void update_component(uint32_t component);
     void retract_unfounded(uint32_t component);
     bool is_well_founded(AtomRef atom) const;
+    uint32_t rank_from_derivations(AtomRef atom) const;
     void restore_supported(uint32_t component);
     void commit(uint32_t component);
     // Gates (maintenance.cpp)
@@ -152,11 +175,15 @@ class Materialization {
     std::span<const CompiledRule> rules_;              // those of `compiled_`
     std::span<const RelationDependencies> dependencies_;
     std::vector<Relation> relations_;
+    NumberTable numbers_;
     RulePlans plans_;
     DerivationStore derivations_;
-    std::vector<RuleGate> gates_;     // per rule
-    std::vector<Work> work_;          // per component
-    std::vector<uint64_t> has_work_;  // bit c: component c
+    std::vector<std::optional<LeastValues>> least_values_;  // per relation
+    std::vector<Candidate> candidates_;                     // a heap, for the component at work
+    std::vector<GroupValues> group_values_;                 // per aggregate
+    std::vector<RuleGate> gates_;                           // per rule
+    std::vector<Work> work_;                                // per component
+    std::vector<uint64_t> has_work_;                        // bit c: component c
     JoinExecutor executor_;
     std::vector<uint32_t> matches_;
     StepCounter steps_;           // derivations and atoms that were added, removed or looked at

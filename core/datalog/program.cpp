@@ -38,16 +38,17 @@ RelationId Program::status(PredicateId id, Source source) {
     const Predicate& of = predicate(id);
     const auto arity = static_cast<uint32_t>(of.parameters.size());
     RelationId relation = add_relation({source, index(id), arity, of.name});
-    if (of.kind == PredicateKind::Basic || source == Source::State || source == Source::Goal)
-        return relation;
+    const bool is_given =
+        source == Source::State || source == Source::Goal || source == Source::NegativeGoal;
+    if (of.kind == PredicateKind::Basic || is_given) return relation;
     // The statuses of a derived predicate are derived as well.
     Rule rule;
     rule.head = relation;
     rule.variable_count = arity;
     for (uint32_t i = 0; i < arity; ++i) rule.head_terms.push_back(Term::variable(i));
     rule.body.push_back({state(id), source == Source::UnachievedGoal, rule.head_terms});
-    rule.body.push_back(
-        {status(id, Source::Goal), source == Source::AchievedNonGoal, rule.head_terms});
+    const Source goal = source == Source::Unwanted ? Source::NegativeGoal : Source::Goal;
+    rule.body.push_back({status(id, goal), source == Source::AchievedNonGoal, rule.head_terms});
     rules_.push_back(std::move(rule));
     return relation;
 }
@@ -64,8 +65,35 @@ RelationId Program::type(std::vector<TypeId> types) {
     return add_relation({Source::Type, set, 1, std::move(name)});
 }
 
-RelationId Program::derived(std::string name, uint32_t arity) {
-    return add_relation({Source::Derived, 0, arity, std::move(name)});
+RelationId Program::derived(std::string name, uint32_t arity, ColumnMask numbers,
+                            std::optional<uint32_t> least) {
+    if (least && (*least >= arity || !(numbers >> *least & 1)))
+        throw std::invalid_argument("a least value is a number in a column");
+    return add_relation({Source::Derived, 0, arity, std::move(name), numbers, least});
+}
+
+RelationId Program::function(uint32_t function) {
+    if (const auto relation = find(Source::Function, function)) return *relation;
+    const Function& of = domain_->functions.at(function);
+    const auto arity = static_cast<uint32_t>(of.parameters.size());
+    return add_relation({Source::Function, function, arity + 1, of.name, ColumnMask{1} << arity});
+}
+
+RelationId Program::aggregate(std::string name, Aggregate aggregate) {
+    const RelationInfo& elements = relations_.at(index(aggregate.elements));
+    const uint32_t size = aggregate.group_size;
+    const bool has_values = aggregate.kind != Aggregate::Kind::Count;
+    const ColumnMask group = (ColumnMask{1} << size) - 1;
+    if (elements.arity < size + has_values || (has_values && !(elements.numbers >> size & 1)))
+        throw std::invalid_argument("the elements lack the columns of an aggregate");
+    if (aggregate.groups &&
+        (relations_.at(index(*aggregate.groups)).arity != size ||
+         relations_[index(*aggregate.groups)].numbers != (elements.numbers & group)))
+        throw std::invalid_argument("the groups lack the columns of an aggregate");
+    const ColumnMask numbers = (elements.numbers & group) | ColumnMask{1} << size;
+    aggregates_.push_back(aggregate);
+    const auto number = static_cast<uint32_t>(aggregates_.size() - 1);
+    return add_relation({Source::Aggregate, number, size + 1, std::move(name), numbers});
 }
 
 RelationId Program::action(ActionId action) {
@@ -106,7 +134,7 @@ bool Program::implies_type(const BodyLiteral& literal, Term variable,
 
 Query Program::query(const std::vector<Literal>& condition, uint32_t bound_count,
                      const std::vector<Parameter>& quantified) {
-    Query query{{}, {}, bound_count, bound_count};
+    Query query{{}, {}, {}, bound_count, bound_count};
     for (const Literal& literal : condition) {
         if (literal.kind == LiteralKind::Equality)
             query.comparisons.push_back({literal.terms[0], literal.terms[1], !literal.negated});
@@ -141,6 +169,10 @@ uint32_t Program::add_rule(Rule rule) {
         std::for_each(terms.begin(), terms.end(), check_term);
     };
     check_atom(rule.head, rule.head_terms);
+    const Source head = relations_[index(rule.head)].source;
+    check(head == Source::Derived || head == Source::State || head == Source::AchievedGoal ||
+              head == Source::UnachievedGoal || head == Source::AchievedNonGoal,
+          "no rule defines this relation");
     for (const BodyLiteral& literal : rule.body) {
         check_atom(literal.relation, literal.terms);
         for (Term term : literal.terms)
@@ -150,6 +182,10 @@ uint32_t Program::add_rule(Rule rule) {
         check_term(comparison.left);
         check_term(comparison.right);
     }
+    for (const Constraint& constraint : rule.constraints)
+        for (const Expression& side : {constraint.left, constraint.right})
+            check(side.is_valid(rule.variable_count), "an expression is not valid");
+    bind_by_equations(rule.constraints, bound);
     check(std::find(bound.begin(), bound.end(), false) == bound.end(),
           "a variable occurs in no positive literal of the body");
     rules_.push_back(std::move(rule));
@@ -159,7 +195,11 @@ uint32_t Program::add_rule(Rule rule) {
 void Program::add_axiom(const Axiom& axiom) {
     const RelationId head = state(axiom.head);
     Query body = query(axiom.body, 0, axiom.variables);
-    add_rule({head, axiom.terms, std::move(body.body), std::move(body.comparisons),
+    add_rule({head,
+              axiom.terms,
+              std::move(body.body),
+              std::move(body.comparisons),
+              {},
               body.variable_count});
 }
 
@@ -182,6 +222,14 @@ Program Program::for_task(const Task& task) const {
     return program;
 }
 
+void bind_by_equations(const std::vector<Constraint>& constraints, std::vector<bool>& bound) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const Constraint& constraint : constraints)
+            if (const auto variable = constraint.assigned(bound)) bound[*variable] = changed = true;
+    }
+}
+
 // --- Components --------------------------------------------------------------
 
 std::vector<Component> components(const Program& program) {
@@ -191,6 +239,13 @@ std::vector<Component> components(const Program& program) {
     for (const Rule& rule : rules)
         for (const BodyLiteral& literal : rule.body)
             reads[index(rule.head)].push_back(index(literal.relation));
+    for (size_t i = 0; i < size; ++i) {
+        const RelationInfo& info = program.relations()[i];
+        if (info.source != Source::Aggregate) continue;
+        const Aggregate& aggregate = program.aggregates()[info.id];
+        reads[i].push_back(index(aggregate.elements));
+        if (aggregate.groups) reads[i].push_back(index(*aggregate.groups));
+    }
     std::vector<uint32_t> offsets{0}, targets;
     for (const auto& read : reads) {
         targets.insert(targets.end(), read.begin(), read.end());
@@ -202,7 +257,26 @@ std::vector<Component> components(const Program& program) {
     std::vector<Component> result;
     for (uint32_t relation = 0; relation < size; ++relation) {
         if (component_of[relation] >= result.size()) result.resize(component_of[relation] + 1);
-        result[component_of[relation]].relations.push_back(RelationId(relation));
+        Component& component = result[component_of[relation]];
+        component.relations.push_back(RelationId(relation));
+        const RelationInfo& info = program.relations()[relation];
+        if (info.source == Source::Aggregate) component.aggregate = info.id;
+        component.least = component.least || info.least;
+    }
+    for (Component& component : result) {
+        const auto fail = [&](const char* message) {
+            const RelationId first = component.relations.front();
+            throw std::invalid_argument("'" + program.relations()[index(first)].name + "' " +
+                                        message);
+        };
+        if (component.aggregate && component.relations.size() > 1)
+            fail("depends on an aggregate of itself");
+        if (component.least && std::ranges::any_of(component.relations, [&](RelationId id) {
+                return !program.relations()[index(id)].least;
+            }))
+            fail("depends on least values that depend on it");
+        // Their supports have ranks, as in recursion.
+        component.recursive = component.least;
     }
     for (uint32_t r = 0; r < rules.size(); ++r) {
         const uint32_t head = component_of[index(rules[r].head)];

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "datalog/arithmetic.hpp"
+#include "datalog/relation.hpp"
 #include "pddl/domain.hpp"
 
 namespace planlog {
@@ -19,15 +21,35 @@ enum class Source : uint8_t {
     AchievedGoal,     // p@ag
     UnachievedGoal,   // p@ug
     AchievedNonGoal,  // p@aa
+    NegativeGoal,     // not p is a goal of the task; rules read p@un instead
+    Unwanted,         // p@un: true, and not p is a goal
     Type,             // objects of one of the given types
+    Function,         // the values of a static function, which are the last column
     Derived,          // defined by rules only
+    Aggregate,        // numbers computed from the rows of another relation
 };
 
 struct RelationInfo {
     Source source;
-    uint32_t id;  // of the predicate, or of the type set; unused for derived relations
+    uint32_t id;  // of the predicate, function, type set or aggregate; unused for derived relations
     uint32_t arity;
     std::string name;
+    ColumnMask numbers = 0;  // columns that hold numbers; the others hold objects
+    // The relation has at most one true row for each key, which are the values of the other
+    // columns: the row with the least number in this column.
+    std::optional<uint32_t> least{};
+};
+
+// For each group, a number computed from the elements of the group: how many there are, or the sum
+// or the extremes of their values. The columns of the elements are those of the group, the value,
+// and whatever tells elements with equal values apart. The columns of the result are those of the
+// group and the number. An empty group has a count and a sum, 0, if it is among the groups.
+struct Aggregate {
+    enum class Kind : uint8_t { Count, Sum, Min, Max };
+    Kind kind;
+    RelationId elements;
+    std::optional<RelationId> groups;  // those that may be empty
+    uint32_t group_size = 0;
 };
 
 struct BodyLiteral {
@@ -46,6 +68,7 @@ struct Comparison {
 struct Query {
     std::vector<BodyLiteral> body;
     std::vector<Comparison> comparisons;
+    std::vector<Constraint> constraints;  // on numbers
     uint32_t variable_count = 0;
     uint32_t bound_count = 0;  // the first variables have values already
 };
@@ -56,7 +79,9 @@ struct Rule {
     std::vector<Term> head_terms;
     std::vector<BodyLiteral> body;
     std::vector<Comparison> comparisons;
+    std::vector<Constraint> constraints;
     uint32_t variable_count = 0;
+    std::string text{};  // for messages
 };
 
 class Program {
@@ -67,13 +92,17 @@ class Program {
     RelationId state(PredicateId predicate);
     RelationId status(PredicateId predicate, Source source);
     RelationId type(std::vector<TypeId> types);
-    RelationId derived(std::string name, uint32_t arity);
+    RelationId derived(std::string name, uint32_t arity, ColumnMask numbers = 0,
+                       std::optional<uint32_t> least = std::nullopt);
+    RelationId function(uint32_t function);
+    RelationId aggregate(std::string name, Aggregate aggregate);
     RelationId action(ActionId action);
 
     uint32_t constant(const std::string& name);
 
     // Adds a rule and returns its number. Throws std::invalid_argument unless the rule is safe
-    // (positive body literals bind all of its variables) and its relations and terms exist.
+    // (positive body literals, and equations whose other side is bound, bind all of its variables)
+    // and its relations and terms exist.
     uint32_t add_rule(Rule rule);
     // This program extended for a task: relations for all predicates of the state, and rules for
     // the compiled parts of the goal.
@@ -84,6 +113,7 @@ class Program {
     const std::vector<Rule>& rules() const { return rules_; }
     const std::vector<std::string>& constants() const { return constants_; }
     const std::vector<std::vector<TypeId>>& type_sets() const { return type_sets_; }
+    const std::vector<Aggregate>& aggregates() const { return aggregates_; }
     std::optional<RelationId> find_action(ActionId action) const {
         return action_relations_[index(action)];
     }
@@ -111,8 +141,12 @@ class Program {
     std::vector<Rule> rules_;
     std::vector<std::string> constants_;
     std::vector<std::vector<TypeId>> type_sets_;
+    std::vector<Aggregate> aggregates_;
     std::vector<std::optional<RelationId>> action_relations_;
 };
+
+// Marks the variables that equations bind, given those that are bound already.
+void bind_by_equations(const std::vector<Constraint>& constraints, std::vector<bool>& bound);
 
 // The strongly connected components of the relations, in an order of evaluation: each one is a set
 // of mutually recursive relations, whose rules read only itself and earlier components.
@@ -120,9 +154,12 @@ struct Component {
     std::vector<RelationId> relations;
     std::vector<uint32_t> rules;  // those whose head is in the component
     bool recursive = false;
+    bool least = false;                   // its relations hold least values
+    std::optional<uint32_t> aggregate{};  // number of the one that its only relation holds
 };
 
-// Throws std::invalid_argument if a relation depends on its own negation.
+// Throws std::invalid_argument if a relation depends on its own negation or on an aggregate of
+// itself, or if only some relations of a component hold least values.
 std::vector<Component> components(const Program& program);
 
 }  // namespace planlog

@@ -4,10 +4,12 @@ namespace planlog {
 
 // --- Index -----------------------------------------------------------------
 
-Index::Index(ColumnMask mask, uint32_t arity, uint32_t object_count) : mask_(mask), arity_(arity) {
+Index::Index(ColumnMask mask, uint32_t arity, uint32_t object_count, ColumnMask numbers)
+    : mask_(mask), arity_(arity) {
     for (uint32_t column = 0; column < arity; ++column)
         if (mask >> column & 1) columns_.push_back(column);
-    if (columns_.size() <= 1) buckets_.resize(columns_.empty() ? 1 : object_count);
+    is_direct_ = columns_.size() <= 1 && (mask & numbers) == 0;
+    if (is_direct_) buckets_.resize(columns_.empty() ? 1 : object_count);
 }
 
 void Index::copy_key(Row row, const ObjectId* values, ObjectId* key) const {
@@ -20,7 +22,7 @@ void Index::insert(Row row, const ObjectId* values) {
     ObjectId key[max_arity];
     copy_key(row, values, key);
     uint32_t number = columns_.empty() ? 0 : key[0];
-    if (columns_.size() > 1) {
+    if (!is_direct_) {
         number = numbers_.find_or_add(hash_of(key, columns_.size()), [&](uint32_t bucket) {
             return has_key(bucket, key, values);
         });
@@ -47,29 +49,31 @@ void Index::erase(Row row, const ObjectId* values) {
 void Index::clear() {
     links_.clear();
     numbers_.clear();
-    if (columns_.size() > 1)
-        buckets_.clear();
-    else
+    if (is_direct_)
         std::fill(buckets_.begin(), buckets_.end(), Bucket{});
+    else
+        buckets_.clear();
 }
 
 // --- Relation --------------------------------------------------------------
 
-Relation::Relation(uint32_t arity, uint32_t object_count)
+Relation::Relation(uint32_t arity, uint32_t object_count, ColumnMask numbers)
     : arity_(arity),
       object_count_(object_count),
-      row_of_object_(arity == 1 ? object_count : 0, no_row) {}
+      number_columns_(numbers),
+      is_direct_(arity == 1 && numbers == 0),
+      row_of_object_(is_direct_ ? object_count : 0, no_row) {}
 
 Row Relation::intern(const ObjectId* values) {
     const auto next = static_cast<Row>(truth_.size());
     Row row = 0;
-    if (arity_ > 1)
+    if (is_direct_)
+        row = std::min(row_of_object_[values[0]], next);
+    else if (arity_ > 0)
         row = numbers_.find_or_add(hash_of(values, arity_),
                                    [&](Row other) { return has_values(other, values); });
-    else if (arity_ == 1)
-        row = std::min(row_of_object_[values[0]], next);
     if (row != next) return row;
-    if (arity_ == 1) row_of_object_[values[0]] = row;
+    if (is_direct_) row_of_object_[values[0]] = row;
     values_.insert(values_.end(), values, values + arity_);
     truth_.push_back(0);
     stamps_.push_back(0);
@@ -90,7 +94,7 @@ void Relation::set(Row row, bool value) {
 uint32_t Relation::index_on(ColumnMask mask) {
     for (uint32_t number = 0; number < indexes_.size(); ++number)
         if (indexes_[number].mask() == mask) return number;
-    Index& index = indexes_.emplace_back(mask, arity_, object_count_);
+    Index& index = indexes_.emplace_back(mask, arity_, object_count_, number_columns_);
     for (Row row = 0; row < truth_.size(); ++row)
         if (is_true(row)) index.insert(row, values_.data());
     return static_cast<uint32_t>(indexes_.size() - 1);
@@ -100,8 +104,11 @@ size_t Relation::distinct(uint32_t column) const {
     std::vector<bool> seen(object_count_);
     size_t count = 0;
     for (Row row = 0; row < truth_.size(); ++row) {
-        if (!is_true(row) || seen[values(row)[column]]) continue;
-        seen[values(row)[column]] = true;
+        if (!is_true(row)) continue;
+        const uint32_t value = values(row)[column];
+        if (value >= seen.size()) seen.resize(value + 1);  // a number
+        if (seen[value]) continue;
+        seen[value] = true;
         ++count;
     }
     return count;

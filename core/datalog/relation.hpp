@@ -37,7 +37,7 @@ inline uint64_t hash_of(const ObjectId* values, size_t count) {
 // bucket form a doubly linked list, so an atom is inserted and erased in O(1).
 class Index {
   public:
-    Index(ColumnMask mask, uint32_t arity, uint32_t object_count);
+    Index(ColumnMask mask, uint32_t arity, uint32_t object_count, ColumnMask numbers);
 
     ColumnMask mask() const { return mask_; }
     // First row of the bucket whose key is `key` (values of the mask's columns, in order).
@@ -63,7 +63,7 @@ class Index {
 
     // The number of the bucket with a key, or InternTable::none.
     uint32_t find_bucket(const ObjectId* key, const ObjectId* values) const {
-        if (columns_.size() <= 1) return columns_.empty() ? 0 : key[0];
+        if (is_direct_) return columns_.empty() ? 0 : key[0];
         return numbers_.find(hash_of(key, columns_.size()),
                              [&](uint32_t bucket) { return has_key(bucket, key, values); });
     }
@@ -78,7 +78,8 @@ class Index {
     ColumnMask mask_;
     uint32_t arity_;
     std::vector<uint32_t> columns_;
-    // With one column, the number of a bucket is the object; with more, `numbers_` gives it.
+    // With one column of objects, the number of a bucket is the object; else `numbers_` gives it.
+    bool is_direct_;
     std::vector<Bucket> buckets_;
     InternTable numbers_;
     std::vector<Link> links_;
@@ -86,7 +87,8 @@ class Index {
 
 class Relation {
   public:
-    Relation(uint32_t arity, uint32_t object_count);
+    // The columns in `numbers` hold numbers (see arithmetic.hpp), the others objects.
+    Relation(uint32_t arity, uint32_t object_count, ColumnMask numbers = 0);
 
     uint32_t arity() const { return arity_; }
     size_t row_count() const { return truth_.size(); }  // true and false rows
@@ -104,7 +106,7 @@ class Relation {
 
     // no_row if there is no such row yet
     Row find(const ObjectId* values) const {
-        if (arity_ == 1) return row_of_object_[values[0]];
+        if (is_direct_) return row_of_object_[values[0]];
         if (arity_ == 0) return truth_.empty() ? no_row : 0;
         return numbers_.find(hash_of(values, arity_),
                              [&](Row row) { return has_values(row, values); });
@@ -119,7 +121,7 @@ class Relation {
         return indexes_[number].first(key, values_.data());
     }
 
-    // The number of distinct objects in a column of the true rows.
+    // The number of distinct values in a column of the true rows.
     size_t distinct(uint32_t column) const;
     std::vector<Row> true_rows() const;  // in the order of their numbers
     void clear();                        // forgets the rows, keeps the indexes
@@ -131,12 +133,14 @@ class Relation {
 
     uint32_t arity_;
     uint32_t object_count_;
+    ColumnMask number_columns_;
+    bool is_direct_;  // one column of objects
     size_t size_ = 0;
     std::vector<ObjectId> values_;
     std::vector<uint8_t> truth_;
     std::vector<uint64_t> stamps_;
-    std::vector<Row> row_of_object_;  // for one column
-    InternTable numbers_;             // of the rows, for more than one column
+    std::vector<Row> row_of_object_;  // if the relation is direct
+    InternTable numbers_;             // of the rows, for other columns
     std::vector<Index> indexes_;
 };
 

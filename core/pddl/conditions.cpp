@@ -79,22 +79,22 @@ void sort_unique(std::vector<uint32_t>& numbers) {
 
 Condition read_condition(Context& context, Scope& scope, Expr expr, bool negated) {
     const std::string_view head = expr.head();
-    const std::vector<Expr> members = expr.members();
-    if (expr.is_list() && members.empty()) return truth(!negated);
+    if (expr.is_list() && expr.first() == expr.end()) return truth(!negated);
     if (head == "and" || head == "or" || head == "imply") {
         const bool implication = head == "imply";
         if (implication && !context.has_form(expr, 3, "(imply CONDITION CONDITION)"))
             return truth(true);
         std::vector<Condition> parts;
-        for (size_t i = 1; i < members.size() && !context.report.full(); ++i) {
-            const bool premise = implication && i == 1;
-            parts.push_back(read_condition(context, scope, members[i], negated != premise));
+        for (const Expr part : expr.arguments()) {
+            if (context.report.full()) break;
+            const bool premise = implication && parts.empty();
+            parts.push_back(read_condition(context, scope, part, negated != premise));
         }
         return combine((head == "and") != negated ? Kind::And : Kind::Or, std::move(parts));
     }
     if (head == "not") {
         if (!context.has_form(expr, 2, "(not CONDITION)")) return truth(true);
-        return read_condition(context, scope, members[1], !negated);
+        return read_condition(context, scope, expr.first().next(), !negated);
     }
     if (head == "exists" || head == "forall") return read_quantifier(context, scope, expr, negated);
     if (head == "=") return read_equality(context, scope, expr, negated);
@@ -111,6 +111,13 @@ std::vector<Literal> ConditionCompiler::literals(const Condition& condition, con
     std::vector<Literal> result;
     append(condition, result, nullptr);
     return result;
+}
+
+Literal ConditionCompiler::literal(const Condition& condition, const Scope& scope,
+                                   const std::string& owner) {
+    scope_ = &scope;
+    owner_ = owner;
+    return auxiliary(condition);
 }
 
 void ConditionCompiler::define(PredicateId head, const std::vector<uint32_t>& head_variables,
@@ -171,7 +178,10 @@ void ConditionCompiler::append(const Condition& condition, std::vector<Literal>&
 
 Literal ConditionCompiler::auxiliary(const Condition& condition) {
     const bool negated = condition.kind == Kind::NotExists;
-    const char* kind = negated ? "forall" : condition.kind == Kind::Or ? "or" : "exists";
+    const char* kind = negated                       ? "forall"
+                       : condition.kind == Kind::And ? "and"
+                       : condition.kind == Kind::Or  ? "or"
+                                                     : "exists";
     std::vector<uint32_t> occurring, bound, variables;
     const size_t size = collect_variables(condition, occurring, bound);
     sort_unique(occurring);

@@ -36,6 +36,8 @@ class ConditionCompiler {
     // auxiliary predicates begin with the owner's, such as an action's.
     std::vector<Literal> literals(const Condition& condition, const Scope& scope,
                                   const std::string& owner);
+    // One literal that holds if the condition does. It has the free variables of the condition.
+    Literal literal(const Condition& condition, const Scope& scope, const std::string& owner);
     // Adds the axioms by which the head holds, for these variables, if the condition does.
     void define(PredicateId head, const std::vector<uint32_t>& head_variables,
                 const Condition& condition, const Scope& scope, const std::string& owner);

@@ -161,6 +161,12 @@ struct GroundList {
 using AtomList = GroundList<PredicateId>;
 using ActionList = GroundList<ActionId>;
 
+// A part of a goal that is no conjunction of literals.
+struct GoalFormula {
+    std::string text;                     // as written
+    std::vector<PredicateId> predicates;  // of its atoms that did not become goals themselves
+};
+
 // A problem, checked against its domain. Objects start with the domain's constants.
 struct Task {
     const Domain* domain = nullptr;
@@ -168,11 +174,11 @@ struct Task {
     std::vector<Object> objects;
     std::unordered_map<std::string, ObjectId> object_ids;
     AtomList initial;  // no duplicates; basic predicates only
-    // The goal is the conjunction of these ground literals. Parts of it that are not literals
-    // became auxiliary predicates without parameters, which `goal_axioms` derive. Their ids follow
-    // those of the domain's predicates.
+    // The goal is the conjunction of these ground literals, without repetition. Parts of it that
+    // are no conjunctions of literals became auxiliary predicates without parameters, which
+    // `goal_axioms` derive. Their ids follow those of the domain's predicates.
     std::vector<Literal> goal;
-    std::vector<std::string> goal_sources;  // per literal: the text that it comes from
+    std::vector<GoalFormula> goal_formulas;  // one for each literal of such a predicate, in order
     std::vector<Predicate> goal_predicates;
     std::vector<Axiom> goal_axioms;
     CostTable costs;              // those in effects and in :init

@@ -7,6 +7,7 @@
 
 #include "pddl/conditions.hpp"
 #include "pddl/features.hpp"
+#include "pddl/ground_goals.hpp"
 #include "pddl/names.hpp"
 #include "pddl/pddl.hpp"
 #include "util/intern_table.hpp"
@@ -14,6 +15,15 @@
 namespace planlog {
 
 namespace {
+
+uint64_t hash_of(uint64_t symbol, const ObjectId* row, size_t arity) {
+    uint64_t hash = symbol + 1;
+    for (size_t i = 0; i < arity; ++i) {
+        hash = (hash ^ row[i]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
 
 class ProblemReader {
   public:
@@ -30,12 +40,15 @@ class ProblemReader {
                             bool positive);
     void read_value(Expr assignment);
     void read_goal(Expr section);
+    void read_goal_part(Expr part, GoalGrounder& grounder, ConditionCompiler& compiler);
+    void add_goal(Literal literal);
     void read_metric(Expr section);
 
     const Domain& domain_;
     Task task_;
     Context context_;
-    InternTable seen_;  // the atoms of `task_.initial`
+    InternTable seen_;   // the atoms of `task_.initial`
+    InternTable goals_;  // the literals of `task_.goal`
     Scope no_variables_;
 };
 
@@ -145,11 +158,7 @@ bool ProblemReader::read_init_row(Expr atom, const Predicate& predicate, ObjectI
 uint32_t ProblemReader::initial_number(PredicateId predicate, const ObjectId* row, size_t arity,
                                        bool positive) {
     AtomList& initial = task_.initial;
-    uint64_t hash = index(predicate) + 1;
-    for (size_t i = 0; i < arity; ++i) {
-        hash = (hash ^ row[i]) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
+    const uint64_t hash = hash_of(index(predicate), row, arity);
     const auto is_same = [&](uint32_t other) {  // equal predicates have equal arities
         return initial.symbols[other] == predicate &&
                std::equal(row, row + arity, initial.row(other));
@@ -205,19 +214,47 @@ void ProblemReader::read_value(Expr assignment) {
 
 void ProblemReader::read_goal(Expr section) {
     if (!context_.has_form(section, 2, "(:goal CONDITION)")) return;
-    const Expr whole = section.first().next();
     ConditionCompiler compiler(task_.goal_predicates, domain_.predicates.size(), task_.goal_axioms);
-    // Part by part, so that each one that is no literal can be shown as it was written.
-    for (const Expr part : whole.head() == "and" ? whole.arguments() : std::vector{whole}) {
-        Scope scope;
-        const Condition condition = read_condition(context_, scope, part);
-        if (context_.report.failed()) continue;
-        for (Literal& literal : compiler.literals(condition, scope, "goal")) {
-            task_.goal.push_back(std::move(literal));
-            task_.goal_sources.emplace_back(part.written());
-        }
-    }
+    GoalGrounder grounder(context_, [&](PredicateId predicate, const std::vector<ObjectId>& row) {
+        return initial_number(predicate, row.data(), row.size(), false) != InternTable::none;
+    });
+    read_goal_part(section.first().next(), grounder, compiler);
     if (!compiler.charge(0)) context_.error(section, "the goal is too large");
+}
+
+// Part by part, so that each one that is no conjunction of literals can be shown as it was written.
+void ProblemReader::read_goal_part(Expr part, GoalGrounder& grounder, ConditionCompiler& compiler) {
+    if (part.head() == "and") {
+        for (const Expr each : part.arguments()) read_goal_part(each, grounder, compiler);
+        return;
+    }
+    Scope scope;
+    Condition condition = read_condition(context_, scope, part);
+    if (context_.report.failed()) return;
+    if (condition.kind == Condition::Kind::Literal) return add_goal(std::move(condition.literal));
+    Condition remaining;  // the conjunction of those that are no literals
+    for (Condition& conjunct : conjuncts(condition)) {
+        if (auto literals = grounder.literals(conjunct, scope))
+            for (Literal& literal : *literals) add_goal(std::move(literal));
+        else
+            remaining.children.push_back(std::move(conjunct));
+    }
+    if (remaining.children.empty()) return;
+    task_.goal_formulas.push_back({std::string(part.written()), predicates_of(remaining)});
+    add_goal(compiler.literal(condition, scope, "goal"));
+}
+
+// Adds the literal unless it is there already.
+void ProblemReader::add_goal(Literal literal) {
+    const std::vector<ObjectId> row = object_row(literal.terms);
+    const auto is_same = [&](uint32_t number) {
+        const Literal& other = task_.goal[number];
+        return other.predicate == literal.predicate && other.negated == literal.negated &&
+               other.terms == literal.terms;
+    };
+    const uint64_t symbol = index(literal.predicate) * uint64_t{2} + literal.negated;
+    if (goals_.find_or_add(hash_of(symbol, row.data(), row.size()), is_same) == task_.goal.size())
+        task_.goal.push_back(std::move(literal));
 }
 
 void ProblemReader::read_metric(Expr section) {

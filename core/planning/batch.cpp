@@ -8,6 +8,7 @@ Batch::Batch(const Materialization& materialization)
       numbers_(relations.size()) {
     for (size_t i = 0; i < relations.size(); ++i) {
         relations[i].arity = materialization.program().relations()[i].arity;
+        relations[i].numbers = materialization.program().relations()[i].numbers;
         relations[i].is_static = materialization.is_static(RelationId(i));
     }
     for (size_t r = 0; r < rules.size(); ++r) {
@@ -36,7 +37,9 @@ void Batch::append(const Materialization& materialization) {
         if (array.is_static && static_done_) continue;
         const Rule& rule = materialization.program().rules()[r];
         materialization.derivations().derivations_by(r, [&](Row head, const Row* body) {
-            array.heads.push_back(numbers_[index(rule.head)][head]);
+            const uint32_t number = numbers_[index(rule.head)][head];
+            if (number == no_row) return;  // another number is the least
+            array.heads.push_back(number);
             for (size_t l = 0; l < rule.body.size(); ++l)
                 if (!rule.body[l].negated)
                     array.bodies.push_back(numbers_[index(rule.body[l].relation)][body[l]]);

@@ -13,6 +13,7 @@ namespace planlog {
 struct AtomArray {
     bool is_static = false;
     uint32_t arity = 0;
+    ColumnMask numbers = 0;  // columns that hold ids of numbers
     std::vector<ObjectId> values;
     std::vector<uint32_t> offsets{0};
 };

@@ -90,8 +90,10 @@ StateSpace::StateSpace(const Task& task, AtomTable& atoms, const Program& progra
     states_.draft();
     for (uint32_t atom = 0; atom < start.size(); ++atom) states_.set(atom, true);
     states_.add_draft(SIZE_MAX);
-    for (uint32_t i = 0; i < task.domain->actions.size(); ++i)
+    for (uint32_t i = 0; i < task.domain->actions.size(); ++i) {
         is_conditional_.push_back(visitor_->walk().has_conditional_effects(ActionId(i)));
+        has_conditional_cost_.push_back(visitor_->walk().has_conditional_costs(ActionId(i)));
+    }
     depths.push_back(0);
     goals.push_back(0);
 }
@@ -139,6 +141,7 @@ bool StateSpace::expand_next() {
             if (add_transition(state, action)) continue;
             successors.resize(offsets.back());
             actions.resize(offsets.back());
+            costs.resize(task_->minimises_cost ? offsets.back() : 0);
             return false;
         }
     }
@@ -166,6 +169,9 @@ bool StateSpace::add_transition(uint32_t state, ActionRow action) {
     if (successors.size() == UINT32_MAX) return false;
     successors.push_back(successor);
     actions.push_back(number);
+    if (task_->minimises_cost)
+        costs.push_back(has_conditional_cost_[index(action.action)] ? find_cost(action)
+                                                                    : fixed_costs_[number]);
     return true;
 }
 
@@ -190,6 +196,9 @@ uint32_t StateSpace::action_number(ActionRow action) {
                 fixed_effects_.push_back(atom_number(change) * 2 + change.value);
         }
         fixed_offsets_.push_back(static_cast<uint32_t>(fixed_effects_.size()));
+        if (task_->minimises_cost)
+            fixed_costs_.push_back(has_conditional_cost_[index(action.action)] ? 0
+                                                                               : find_cost(action));
     }
     return number;
 }
@@ -198,6 +207,11 @@ void StateSpace::find_effects(ActionRow action) {
     Walk& walk = visitor_->walk();
     changes_.clear();
     walk.append_effects(action.action, walk.arguments(action), changes_);
+}
+
+int64_t StateSpace::find_cost(ActionRow action) {
+    Walk& walk = visitor_->walk();
+    return walk.cost_of(action.action, walk.arguments(action)).units();
 }
 
 // --- Derivation --------------------------------------------------------------

@@ -70,6 +70,7 @@ class StateSpace {
     std::vector<uint32_t> offsets{0};
     std::vector<uint32_t> successors;
     std::vector<uint32_t> actions;  // into `ground_actions`
+    std::vector<int64_t> costs;     // in units of the task; empty if every action costs 1
     ActionList ground_actions;
     RuleCounts rules;  // over the expanded states that are no goals
 
@@ -80,6 +81,7 @@ class StateSpace {
     uint32_t atom_number(const StateChange& change);
     uint32_t action_number(ActionRow action);
     void find_effects(ActionRow action);  // as `changes_`
+    int64_t find_cost(ActionRow action);
 
     const Task* task_;
     Bounds bounds_;
@@ -94,6 +96,9 @@ class StateSpace {
     std::vector<bool> is_conditional_;  // per schema
     std::vector<uint32_t> fixed_effects_;
     std::vector<uint32_t> fixed_offsets_{0};
+    // Likewise the costs that do not depend on the state; the others are 0.
+    std::vector<bool> has_conditional_cost_;  // per schema
+    std::vector<int64_t> fixed_costs_;        // per ground action, if the task minimises cost
     std::vector<ActionRow> derived_;
     StepCounter steps_;  // transitions
     std::vector<StateChange> changes_;

@@ -42,8 +42,7 @@ Walk::Walk(const Task& task, AtomTable& atoms, const Program& program)
                 {ActionId(i), *relation, materialization_.index_of_true_rows(*relation)});
     const auto& predicates = task.domain->predicates;
     for (const Literal& literal : task.goal) {
-        const bool is_basic = literal.kind == LiteralKind::Atom &&
-                              index(literal.predicate) < predicates.size() &&
+        const bool is_basic = index(literal.predicate) < predicates.size() &&
                               predicates[index(literal.predicate)].kind == PredicateKind::Basic;
         (is_basic ? basic_goals_ : other_goals_).push_back(literal);
     }
@@ -82,11 +81,13 @@ void Walk::start(std::span<const AtomId> state) {
         const Row row = materialization_.row(literal.predicate, object_row(literal.terms).data());
         auto& wanted = wanted_[index(literal.predicate)];
         if (row >= wanted.size()) wanted.resize(row + 1);
-        const uint8_t bit = literal.negated ? 1 : 2;
-        if (wanted[row] & bit) continue;  // the goal occurs twice
-        wanted[row] |= bit;
+        wanted[row] |= literal.negated ? 1 : 2;
         basic_goals_left_ += !materialization_.holds(literal);
     }
+    other_goal_rows_.clear();
+    for (const Literal& literal : other_goals_)
+        other_goal_rows_.push_back(
+            materialization_.row(literal.predicate, object_row(literal.terms).data()));
 }
 
 // Adds an atom to the fingerprint, or removes it.
@@ -97,7 +98,11 @@ void Walk::add_to_fingerprint(PredicateId predicate, const ObjectId* values, siz
 
 size_t Walk::goals_left() const {
     size_t left = basic_goals_left_;
-    for (const Literal& literal : other_goals_) left += !materialization_.holds(literal);
+    for (size_t i = 0; i < other_goals_.size(); ++i) {
+        const Literal& literal = other_goals_[i];
+        left += materialization_.state(literal.predicate).is_true(other_goal_rows_[i]) ==
+                literal.negated;
+    }
     return left;
 }
 
@@ -159,9 +164,15 @@ bool Walk::has_conditional_effects(ActionId action) const {
     return !std::ranges::all_of(effects, &PlannedQuery::always_holds);
 }
 
+bool Walk::has_conditional_costs(ActionId action) const {
+    const auto& costs = schemas_[index(action)].costs;
+    return !std::ranges::all_of(costs, &PlannedQuery::always_holds);
+}
+
 Cost Walk::cost_of(ActionId action, const ObjectId* arguments) {
     const Task& task = materialization_.task();
     if (!task.minimises_cost) return Cost(1);
+    plan_conditions();
     const auto& costs = task.domain->actions[index(action)].costs;
     Cost total;
     for (size_t c = 0; c < costs.size(); ++c)
@@ -201,7 +212,6 @@ void Walk::perform(std::span<const StateChange> changes, bool forward) {
 }
 
 void Walk::apply(ActionId action, const ObjectId* arguments) {
-    plan_conditions();
     const Cost cost = cost_of(action, arguments), total = cost_ + cost;
     const Step step{changes_.size(), cost};
     journal_.push_back(step);

@@ -50,6 +50,9 @@ class Walk {
     void append_effects(ActionId action, const ObjectId* arguments,
                         std::vector<StateChange>& changes);
     bool has_conditional_effects(ActionId action) const;
+    // The cost of an applicable action in the present state. Throws as `apply` does.
+    Cost cost_of(ActionId action, const ObjectId* arguments);
+    bool has_conditional_costs(ActionId action) const;
     // Goes to the state that differs by these changes, and forgets the steps so far.
     void jump(const std::vector<StateChange>& changes);
     // The changes of a step: only atoms that had another value before.
@@ -128,7 +131,6 @@ class Walk {
     template <class Visitor>
     void for_each_answer(const PlannedQuery& condition, const ObjectId* arguments, Visitor visit);
     void add_to_fingerprint(PredicateId predicate, const ObjectId* values, size_t arity);
-    Cost cost_of(ActionId action, const ObjectId* arguments);
     Cost function_value(const CostEffect& cost, const ObjectId* binding) const;
     size_t arity(ActionId action) const;
     void perform(std::span<const StateChange> changes, bool forward);
@@ -137,7 +139,8 @@ class Walk {
     Materialization materialization_;
     std::vector<DerivedSchema> derived_schemas_;  // those that the policy has rules for
     std::vector<Literal> basic_goals_;
-    std::vector<Literal> other_goals_;  // derived predicates, equalities
+    std::vector<Literal> other_goals_;  // of derived predicates
+    std::vector<Row> other_goal_rows_;  // those of their atoms
     // Per predicate and row: bit v is set if a basic goal wants the atom to have the value v.
     std::vector<std::vector<uint8_t>> wanted_;
     size_t basic_goals_left_ = 0;

@@ -353,28 +353,29 @@ bool PlanLocalSearch::accept(size_t step, Cost cost) {
 PlanLocalSearch::ActionCosts PlanLocalSearch::action_costs(size_t step) {
     std::vector<ActionRow> actions;
     ActionCosts costs;
-    bool is_cheaper = true;
-    while (std::exchange(is_cheaper, false)) {
+    bool is_better = true;
+    while (std::exchange(is_better, false)) {
         go_to(step);
         actions.clear();
         costs.clear();
         scored_walk_.walk().append_actions(actions);
         for (const ActionRow action : actions) {
-            std::optional<Cost> cost;
-            if (action == plan_[step].action_row()) cost = cost_;
+            const Size present(cost_, plan_.size());
+            std::optional<Size> size;
+            if (action == plan_[step].action_row()) size = present;
             // After the action: by the plan, by the policy for some steps, or by the policy alone.
             for (const size_t policy_steps : {size_t{0}, size_t{4}, SIZE_MAX}) {
-                if (cost) break;
+                if (size) break;
                 go_to(step);
-                cost = rollout(step, action, {1, policy_steps, 0, 0});
+                if (const auto cost = rollout(step, action, {1, policy_steps, 0, 0}))
+                    size.emplace(*cost, step + trajectory_.size() + plan_.size() - rejoin_step_);
             }
-            if (cost && *cost < cost_) {
-                accept(step, *cost);
-                is_cheaper = true;
-                break;
+            if (size && *size < present) {
+                is_better = accept(step, size->first) || plan_.size() < present.second;
+                if (is_better) break;
             }
-            if (cost) *cost -= plan_[step].cost;
-            costs.emplace_back(scored_walk_.walk().ground(action), cost);
+            if (size) *size = {size->first - plan_[step].cost, size->second - step};
+            costs.emplace_back(scored_walk_.walk().ground(action), size);
         }
     }
     return costs;

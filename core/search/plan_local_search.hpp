@@ -52,10 +52,13 @@ class PlanLocalSearch {
     bool adopt(const std::vector<GroundAction>& plan);
     // Makes one rollout at random. Returns whether the plan has become cheaper.
     bool improve();
-    // Returns for each action that is derived at a step the least cost found of a plan that begins
+    // Cost and number of actions of a plan. Of two plans of equal cost, that with fewer actions is
+    // better: it has no detours that cost nothing.
+    using Size = std::pair<Cost, size_t>;
+    // Returns for each action that is derived at a step the size of the best plan found that begins
     // with it, from there on; none if no such plan is as cheap as the current one. If one is
-    // cheaper, it becomes the current plan.
-    using ActionCosts = std::vector<std::pair<GroundAction, std::optional<Cost>>>;
+    // better, it becomes the current plan.
+    using ActionCosts = std::vector<std::pair<GroundAction, std::optional<Size>>>;
     ActionCosts action_costs(size_t step);
 
     // To be called when an exception, such as an interruption, has ended any of these. The search

@@ -32,6 +32,12 @@ constexpr int32_t not_reached = -1;
 // Returns the least number of arcs from any of the sources to each node (breadth-first search).
 std::vector<int32_t> distances(const Graph& graph, std::span<const uint32_t> sources);
 
+// Returns the least cost of a path from any of the sources to each node (Dijkstra 1959). Arc a
+// costs costs[a], which must not be negative. Throws std::overflow_error if a node is reached, but
+// every path to it costs more than fits.
+std::vector<int64_t> least_costs(const Graph& graph, std::span<const int64_t> costs,
+                                 std::span<const uint32_t> sources);
+
 // Returns the strongly connected component of each node (Tarjan 1972). Every arc leads to the same
 // component or to one with a smaller number.
 std::vector<uint32_t> strong_components(const Graph& graph);

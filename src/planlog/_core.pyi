@@ -6,8 +6,10 @@ from collections.abc import Sequence
 import numpy
 from numpy.typing import NDArray
 
+import planlog.errors
+
 _Ids = NDArray[numpy.uint32]
-_Atoms = tuple[_Ids, _Ids, bool]  # values, offsets, static
+_Atoms = tuple[_Ids, _Ids, bool, int]  # values, offsets, static, columns of integers
 _Derivations = tuple[_Ids, _Ids, _Ids, bool]  # heads, bodies, offsets, static
 _Batch = tuple[list[_Atoms], list[_Derivations]]
 _RuleMessages = tuple[int, _Ids, _Ids, _Ids, _Ids]  # rule, children, nodes, offsets, messages
@@ -53,6 +55,8 @@ class Domain:
         tuple[int, list[int], list[tuple[str, list[int]]], list[tuple[int | None, bool, list[int]]]]
     ]: ...
     @property
+    def functions(self) -> list[tuple[str, int]]: ...
+    @property
     def constants(self) -> list[tuple[str, int]]: ...
 
 def read_domain(
@@ -66,6 +70,8 @@ class Task:
     def objects(self) -> list[tuple[str, int]]: ...
     @property
     def goals(self) -> list[str]: ...
+    @property
+    def goal_formulas(self) -> list[tuple[str, list[int]]]: ...
     @property
     def static_atoms(self) -> list[tuple[int, tuple[int, ...]]]: ...
     @property
@@ -91,15 +97,59 @@ class Source(enum.Enum):
 
     ACHIEVED_NONGOAL = 4
 
-    TYPE = 5
+    NEGATIVE_GOAL = 5
 
-    DERIVED = 6
+    UNWANTED = 6
+
+    TYPE = 7
+
+    FUNCTION = 8
+
+    DERIVED = 9
+
+    AGGREGATE = 10
+
+class Aggregate(enum.Enum):
+    COUNT = 0
+
+    SUM = 1
+
+    MIN = 2
+
+    MAX = 3
+
+class ExpressionPart(enum.Enum):
+    NUMBER = 0
+
+    VARIABLE = 1
+
+    ADD = 2
+
+    SUBTRACT = 3
+
+    MULTIPLY = 4
+
+class ConstraintRelation(enum.Enum):
+    EQUAL = 0
+
+    UNEQUAL = 1
+
+    LESS = 2
+
+    LESS_OR_EQUAL = 3
+
+class NumberError(planlog.errors.PlanlogError):
+    pass
 
 class Program:
     def __init__(self, domain: Domain) -> None: ...
     def status(self, predicate: int, source: Source) -> int: ...
     def type(self, types: Sequence[int]) -> int: ...
-    def derived(self, name: str, arity: int) -> int: ...
+    def derived(self, name: str, arity: int, numbers: int = 0, least: int | None = None) -> int: ...
+    def function(self, function: int) -> int: ...
+    def aggregate(
+        self, name: str, kind: Aggregate, elements: int, groups: int | None, group_size: int
+    ) -> int: ...
     def action(self, action: int) -> int: ...
     def constant(self, name: str) -> int: ...
     def add_rule(
@@ -109,6 +159,14 @@ class Program:
         body: Sequence[tuple[int, bool, Sequence[int]]],
         comparisons: Sequence[tuple[int, int, bool]],
         variable_count: int,
+        constraints: Sequence[
+            tuple[
+                Sequence[tuple[ExpressionPart, int]],
+                ConstraintRelation,
+                Sequence[tuple[ExpressionPart, int]],
+            ]
+        ] = [],
+        text: str = "",
     ) -> int: ...
     @property
     def relations(self) -> list[tuple[Source, str, int]]: ...
@@ -171,6 +229,7 @@ class Walk:
     def snapshot(self) -> _Batch: ...
     def derive(self, states: _Ids, offsets: _Ids) -> _Batch: ...
     def copy(self) -> Walk: ...
+    def numbers(self) -> NDArray[numpy.int64]: ...
     def set_deadline(self, seconds: float | None) -> None: ...
     @property
     def fingerprint(self) -> int: ...
@@ -214,6 +273,8 @@ class StateSpace:
     def successors(self) -> NDArray[numpy.uint32]: ...
     @property
     def actions(self) -> NDArray[numpy.uint32]: ...
+    @property
+    def costs(self) -> NDArray[numpy.int64]: ...
     @property
     def rules(self) -> tuple[list[int], list[int]]: ...
 
@@ -262,6 +323,13 @@ def distances(
     size: int,
     sources: NDArray[numpy.uint32],
 ) -> NDArray[numpy.int32]: ...
+def least_costs(
+    offsets: NDArray[numpy.uint32],
+    targets: NDArray[numpy.uint32],
+    size: int,
+    costs: NDArray[numpy.int64],
+    sources: NDArray[numpy.uint32],
+) -> NDArray[numpy.int64]: ...
 def components(
     offsets: NDArray[numpy.uint32], targets: NDArray[numpy.uint32], size: int
 ) -> NDArray[numpy.uint32]: ...
@@ -286,7 +354,9 @@ class ParallelSearch:
         seconds: float | None = None,
     ) -> None: ...
     def improve(self, expansions: int, seconds: float | None) -> bool: ...
-    def action_costs(self, step: int) -> list[tuple[tuple[int, tuple[int, ...]], int | None]]: ...
+    def action_costs(
+        self, step: int
+    ) -> list[tuple[tuple[int, tuple[int, ...]], tuple[int, int] | None]]: ...
     def plan(self) -> list[tuple[int, tuple[int, ...]]]: ...
     def state(self, step: int) -> NDArray[numpy.uint32]: ...
     @property

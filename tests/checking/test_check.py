@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +37,7 @@ from planlog.pddl.task import Action, Domain, Task
 from planlog.policy.policy import Policy
 from planlog.validation import validate
 from support.profiles import examples
+from support.statespace_reference import best_plans
 
 P1, P2, P3 = Property
 PROVED, REFUTED, UNDECIDED = Verdict
@@ -69,13 +71,20 @@ class Graph:
     allowed: frozenset[Edge]  # some of the edges
     targets: frozenset[int]
     priced: bool = False
+    lowest: int = 0  # price
+
+    def price(self, x: int, y: int) -> Decimal:
+        """Return the cost of an edge; half of the edges have the lowest price."""
+        if not self.priced:
+            return Decimal(1)
+        return self.lowest + max(Decimal(0), Decimal(5 * x + 3 * y) % 7 - 3) / 2
 
     @property
     def text(self) -> str:
         objects = " ".join(f"n{i}" for i in range(self.nodes))
         facts = [f"(edge n{x} n{y})" for x, y in sorted(self.edges)]
         facts += [f"(allowed n{x} n{y})" for x, y in sorted(self.allowed)]
-        facts += [f"(= (toll n{x} n{y}) {x + 0.5 * y})" for x, y in sorted(self.edges)]
+        facts += [f"(= (toll n{x} n{y}) {self.price(x, y)})" for x, y in sorted(self.edges)]
         goals = [f"(at n{i})" for i in sorted(self.targets)] or ["(edge n0 nowhere)"]
         goal = goals[0] if len(goals) == 1 else f"(or {' '.join(goals)})"
         metric = "(:metric minimize (total-cost))" if self.priced else ""
@@ -112,14 +121,48 @@ class Graph:
             (1 + self.from_(to, True).get(node, FAR) for to in self.derived(node)), default=FAR
         )
 
-    def distance(self, node: int) -> int:
+    def plans(self, policy: bool) -> dict[int, tuple[Decimal, int]]:
+        """Return the least cost of a plan from each node, and the fewest actions of such a plan."""
+        step = self.derived if policy else self.applicable
+        graph = {n: [(to, self.price(n, to)) for to in step(n)] for n in range(self.nodes)}
+        return best_plans(graph, self.targets)
+
+    @cached_property
+    def best(self) -> dict[int, tuple[Decimal, int]]:
+        return self.plans(False)
+
+    def distance(self, node: int) -> Decimal:
         """Return h*."""
-        found = self.from_(node, False)
-        return min((found[target] for target in self.targets if target in found), default=FAR)
+        return self.best.get(node, (Decimal(FAR), FAR))[0]
 
     def optimal(self, node: int) -> set[int]:
+        cost, actions = self.best.get(node, (Decimal(FAR), FAR))
+        return {
+            to
+            for to in self.applicable(node)
+            if self.best.get(to) == (cost - self.price(node, to), actions - 1)
+        }
+
+    def kept(self, node: int) -> set[int]:
+        """Return the nodes after derived actions that begin a plan of least cost."""
         here = self.distance(node)
-        return {to for to in self.applicable(node) if self.distance(to) == here - 1}
+        return {
+            to
+            for to in self.derived(node)
+            if self.price(node, to) + self.distance(to) == here < FAR
+        }
+
+    def kept_from(self, node: int) -> set[int]:
+        """Return the nodes that are reached by such actions."""
+        found, todo = {node}, [node]
+        for at in todo:
+            todo += self.kept(at) - found
+            found |= self.kept(at)
+        return found
+
+    def is_lost(self, node: int) -> bool:
+        """Return whether the policy can but return, or do nothing, if it is to keep the optimum."""
+        return all(node in self.kept_from(to) for to in self.kept_from(node))
 
     @cached_property
     def reached(self) -> dict[int, int]:
@@ -132,7 +175,7 @@ class Graph:
     @cached_property
     def solvable(self) -> set[int]:
         """Solvable nodes without the targets."""
-        return {node for node in self.whole if 0 < self.distance(node) < FAR}
+        return {n for n in self.whole if n not in self.targets and self.distance(n) < FAR}
 
     @cached_property
     def stuck(self) -> set[int]:
@@ -143,7 +186,7 @@ class Graph:
         return {
             P1: {n for n in self.reached if not self.from_(n, True).keys() & self.targets},
             P2: {n for n in self.reached if self.cycle(n) < FAR},
-            P3: {n for n in self.solvable if not self.derived(n) & self.optimal(n)},
+            P3: {n for n in self.solvable if self.is_lost(n)},
         }
 
     @property
@@ -168,13 +211,18 @@ def graphs(draw: st.DrawFn, most: int = 8) -> Graph:
     if edges:
         allowed -= draw(st.frozensets(st.sampled_from(sorted(edges))))
     targets = draw(st.frozensets(node, max_size=2))
-    priced = draw(st.booleans())
-    return Graph(nodes, edges, allowed, targets, priced)
+    priced, lowest = draw(st.booleans()), draw(st.integers(0, 1))
+    return Graph(nodes, edges, allowed, targets, priced, lowest)
 
 
 def go(*nodes: int) -> tuple[Action, ...]:
     """Return the path through these nodes."""
     return tuple(Action("go", (f"n{x}", f"n{y}")) for x, y in pairwise(nodes))
+
+
+def pairs(actions: Iterable[Action]) -> list[Edge]:
+    """Return the edges that these actions take."""
+    return [(int(x[1:]), int(y[1:])) for x, y in (action.arguments for action in actions)]
 
 
 def node_of(example: Counterexample) -> int:
@@ -183,7 +231,7 @@ def node_of(example: Counterexample) -> int:
 
 
 def ends(actions: Iterable[Action]) -> set[int]:
-    return {int(action.arguments[1][1:]) for action in actions}
+    return {y for _, y in pairs(actions)}
 
 
 def verdicts(report: TaskReport) -> tuple[Verdict, ...]:
@@ -241,9 +289,14 @@ def inspect(world: Graph, finding: Finding) -> Counterexample:
             assert last <= world.stuck
     elif finding.property is P2:
         assert example.reason is Reason.CYCLE and len(example.cycle) >= world.cycle(node)
+    elif example.cycle:
+        assert example.reason is Reason.FREE_CYCLE
+        assert {world.price(*nodes) for nodes in pairs(example.cycle)} == {0}
+        assert world.plans(policy=True).get(node, (FAR, 0))[0] > distance
     else:
         assert example.reason is Reason.LOST_OPTIMUM and example.optimal
         assert not set(example.optimal) & set(example.derived)
+        assert not world.kept(node)
     return example
 
 
@@ -353,6 +406,68 @@ def test_a_trace_outside_the_expanded_part_may_be_shorter() -> None:
     assert example.trace == go(0, 1, 2, 3, 4, 5) and not example.shortest
 
 
+# --- Costs -------------------------------------------------------------------------------------
+
+
+def priced(tolls: dict[Edge, object], target: int, forbidden: Iterable[Edge] = ()) -> Task:
+    """Return a task in which each edge has its toll."""
+    world = replace(graph(tolls, {target}, forbidden), priced=True)
+    text = re.sub(r"\(= \(toll .*?\) [0-9.]+\)", "", world.text)
+    facts = " ".join(f"(= (toll n{x} n{y}) {toll})" for (x, y), toll in tolls.items())
+    return DOMAIN.parse_task(text.replace("(:init", f"(:init {facts}"))
+
+
+def test_a_policy_that_pays_too_much() -> None:
+    """U3: its only plan costs 10, though one of cost 2 exists. It has the fewest actions."""
+    tolls = {(0, 3): 10, (0, 1): 1, (1, 2): "0.5", (2, 3): "0.5"}
+    task = priced(tolls, 3, forbidden=[(0, 1)])
+    report = check(POLICY, task)
+    assert verdicts(report) == (PROVED, PROVED, REFUTED)
+    finding = report.findings[P3]
+    assert finding.failing == Fraction(1, 3)
+    example = finding.counterexample
+    assert example is not None
+    assert (example.reason, example.distance) == (Reason.LOST_OPTIMUM, 2)
+    assert (example.optimal, example.derived) == (go(0, 1), go(0, 3))
+    # The number of actions does not matter, and without a metric nothing else does.
+    assert check(POLICY, priced(tolls, 3, forbidden=[(0, 3)])).verdict is PROVED
+    plain = graph(tolls, {3}, forbidden=[(0, 1)])
+    assert verdicts(check(POLICY, plain.task)) == (PROVED, PROVED, PROVED)
+    plain = graph(tolls, {3}, forbidden=[(0, 3)])
+    assert verdicts(check(POLICY, plain.task)) == (PROVED, PROVED, REFUTED)
+
+
+def test_going_round_at_no_cost_is_no_plan() -> None:
+    """In 0 and 1 a derived action begins a plan of least cost, and the policy never gets there."""
+    tolls = {(0, 1): 0, (1, 0): 0, (1, 2): 1, (0, 3): 5, (3, 2): 0}
+    task = priced(tolls, 2, forbidden=[(1, 2)])
+    report = check(POLICY, task)
+    assert verdicts(report) == (PROVED, REFUTED, REFUTED)
+    finding = report.findings[P3]
+    assert finding.failing == Fraction(2, 3)
+    example = finding.counterexample
+    assert example is not None
+    assert (example.reason, example.trace) == (Reason.FREE_CYCLE, ())
+    assert example.cycle == go(0, 1, 0)
+    assert example.distance == 1
+    # With a way out at the least cost, the cycle is none of the third property's business.
+    assert verdicts(check(POLICY, priced(tolls, 2))) == (PROVED, REFUTED, PROVED)
+
+
+def test_walks_find_optima_that_cost_less() -> None:
+    """One of the last edges is dear, and the cheap way is not derived."""
+    tolls: dict[Edge, object] = {(i, i + 1): 1 for i in range(LONG)}
+    tolls[LONG - 2, LONG] = 9
+    cheap = [(LONG - 2, LONG - 1)]
+    task = priced(tolls, LONG, forbidden=cheap)
+    finding = check(POLICY, task, CheckSettings(limit=100)).findings[P3]
+    assert (finding.verdict, finding.scope) == (REFUTED, Scope.WALKS)
+    example = finding.counterexample
+    assert example is not None
+    assert (example.distance, example.optimal) == (2, go(*cheap[0]))
+    assert len(example.trace) == LONG - 2
+
+
 # --- Any graph, any policy -----------------------------------------------------------------------
 
 
@@ -393,6 +508,12 @@ def test_reports_equal_the_reference(world: Graph) -> None:
             assert finding.counterexample is None
     met = {n for n in world.solvable if n in world.reached}
     assert report.findings[P3].failing_reached == Fraction(len(met & world.failing[P3]), len(met))
+    # By definition: from no solvable state the best plan of the policy costs more than the best.
+    own = world.plans(policy=True)
+    keeps = all(own.get(n, (FAR, 0))[0] == world.distance(n) for n in world.solvable)
+    assert (report.findings[P3].verdict is PROVED) == keeps
+    if not world.priced or world.lowest > 0:  # then it is enough to look at each state alone
+        assert world.failing[P3] == {n for n in world.solvable if not world.kept(n)}
     fond = report.fond
     assert fond.weak is as_verdict(world.weak)
     assert fond.strong_cyclic is as_verdict(not world.failing[P1])
@@ -603,7 +724,7 @@ LAMPS = """
             {
                 "(or (on a) (on b))": False,
                 "(exists (?x) (lit ?x))": True,
-                "(forall (?x) (lit ?x))": False,
+                **{"(lit a)": False, "(lit b)": False, "(lit c)": True, "(lit d)": True},
             },
         ),
     ],

@@ -44,8 +44,8 @@ SLOW = "ahead(X, Y) :- not at(a).\nback(b, a) :- at(b).\njump(a, Y)."
 KEYS = {
     "outcome complete problem domain policy limit walks walk_steps seed seconds tasks summary "
     "rules",
-    "file task verdict unsolvable states states_complete solvable reached reached_complete "
-    "properties fond rules walks",
+    "file task minimises verdict unsolvable states states_complete solvable reached "
+    "reached_complete properties fond rules walks",
     "title verdict scope states failing failing_reached counterexample plan_file",
     "reason trace under_policy shortest state goals distance dead_end derived derived_by_rule "
     "optimal cycle ending plan",
@@ -77,6 +77,19 @@ def blocks(generate: Callable[..., Path]) -> Path:
     folder = generate("blocksworld", "--blocks", 4, "--count", 3)
     generate("blocksworld", "--blocks", 12).rename(folder / "large")
     return folder
+
+
+def test_goals_that_rules_cannot_see_get_one_warning(rooms: Path, planlog: Run) -> None:
+    Path("goals.dl").write_text("ahead(X, Y) :- at@ug(_), not been@un(Y).\n")
+    for name in ("five", "six"):
+        task = TASK.replace("four", name).replace("(:goal (at d))", "(:goal (or (at c) (at d)))")
+        Path(f"{name}.pddl").write_text(task)
+    _, _, messages = planlog("check", "goals.dl", "four.pddl")
+    assert "warning" not in messages
+    _, _, messages = planlog("check", "goals.dl", "four.pddl", "five.pddl", "six.pddl")
+    assert messages.count("warning") == 1
+    assert messages.startswith("goals.dl:1:16: warning: at@ug has no atoms for a part of the goal")
+    assert "task 'five' and 1 other task: (or (at c) (at d))" in messages
 
 
 def check_json(planlog: Run, *arguments: object) -> tuple[int, dict[str, Any]]:

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from planlog.costs import LARGEST, Cost
+from planlog.network.model_file import Model
 from planlog.pddl.plan import Plan
 from support.commands import Run
-from support.costly_tasks import files
+from support.costly_tasks import ROADS, files, roads_text
 
 
 @pytest.mark.parametrize(
@@ -53,3 +54,75 @@ def test_an_overflow_ends_an_execution_with_an_error(planlog: Run, tmp_path: Pat
     assert "(pay p2 p3), after actions of cost 9223372036854775807, makes the cost larger" in err
     code, out, _ = planlog("solve", task_file, "--policy", "none", "--json")
     assert (code, json.loads(out)["outcome"]) == (31, "bad input")
+
+
+@pytest.fixture
+def roads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """From a to d directly at cost 10; by b and c at cost 2.5, on roads that are closed."""
+    monkeypatch.chdir(tmp_path)
+    Path("domain.pddl").write_text(ROADS)
+    tolls = {"ad": 10, "ab": 1, "bc": "0.5", "cd": 1, "ba": 0, "ca": 0, "db": 0}
+    Path("p.pddl").write_text(roads_text(tolls, "d", closed="ab"))
+    Path("open.dl").write_text("go(X, Y) :- road(X, Y), not closed(X, Y).\n")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("roads")
+def test_a_policy_that_pays_too_much_is_refuted(planlog: Run) -> None:
+    code, out, _ = planlog("check", "domain.pddl", "open.dl", "p.pddl")
+    assert code == 1
+    assert "refuted: plans of least cost are lost in 1 of 3 solvable states" in out
+    assert "  goal distance: cost 2.5\n" in out
+    assert "  the task minimises total-cost: optimal means least cost, not fewest actions\n" in out
+    assert "where learning can make plans cheaper" in out
+    code, out, _ = planlog("check", "domain.pddl", "open.dl", "p.pddl", "--json")
+    (task,) = json.loads(out)["tasks"]
+    example = task["properties"]["3"]["counterexample"]
+    assert (task["minimises"], example["distance"]) == ("cost", "2.5")
+    assert (example["derived"], example["optimal"]) == (["(go a d)"], ["(go a b)"])
+    # Several tasks.
+    Path("q.pddl").write_text(
+        Path("p.pddl").read_text().replace("(:metric minimize (total-cost))", "")
+    )
+    _, out, _ = planlog("check", "domain.pddl", "open.dl", "p.pddl", "q.pddl")
+    assert "  optimal means least cost in 1 task with the metric total-cost\n" in out
+    _, out, _ = planlog("check", "domain.pddl", "open.dl", "q.pddl")
+    assert "cost" not in out
+    assert "3 optimality preserving  proved" in out
+
+
+@pytest.mark.usefixtures("roads")
+def test_training_says_that_it_minimises_cost(planlog: Run) -> None:
+    """With all roads the rules leave a choice, and the network learns the cheaper one."""
+    Path("all.dl").write_text("go(X, Y) :- road(X, Y).\n")
+    arguments = ["train", "domain.pddl", "all.dl", "p.pddl", "-o", "model", "--settings", "small"]
+    code, out, err = planlog(*arguments, "--width", 4, "--epochs", 60)
+    assert code == 0, err
+    assert "the chosen action is optimal in cost in 100 % of these states" in out
+    assert Model.read("model").training["minimises"] == "cost"
+    assert " minimises " in planlog("info", "model")[1]
+    code, out, _ = planlog("solve", "domain.pddl", "p.pddl", "--model", "model", "--json")
+    answer = json.loads(out)
+    assert (answer["plan_length"], answer["cost"]) == (3, "2.5")
+    # Without the metric the direct road is optimal.
+    Path("q.pddl").write_text(
+        Path("p.pddl").read_text().replace("(:metric minimize (total-cost))", "")
+    )
+    arguments[3:6] = ["q.pddl", "-o", "other"]
+    code, out, err = planlog(*arguments, "--width", 4, "--epochs", 60)
+    assert code == 0, err
+    assert "the chosen action is optimal in 100 % of these states" in out
+    assert Model.read("other").training["minimises"] == "length"
+    _, out, _ = planlog("solve", "domain.pddl", "q.pddl", "--model", "other", "--json")
+    assert json.loads(out)["plan_length"] == 1
+    _, out, _ = planlog(*arguments, "p.pddl", "--width", 4, "--epochs", 1)
+    assert "the chosen action is optimal in cost or length in " in out
+
+
+@pytest.mark.usefixtures("roads")
+def test_an_action_without_a_cost_ends_a_check_and_a_training(planlog: Run) -> None:
+    Path("p.pddl").write_text(roads_text({"ab": 1, "bc": None}, "c"))
+    for command in (("check",), ("train", "-o", "model")):
+        code, out, err = planlog(*command, "domain.pddl", "open.dl", "p.pddl")
+        assert (code, out) == (31, ""), err
+        assert "task 'p': an action has no cost: the task gives no value for (toll b c)" in err

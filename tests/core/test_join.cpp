@@ -124,8 +124,10 @@ TEST(joins_agree_with_nested_loops) {
         Binding bound(query.bound_count);
         for (ObjectId& value : bound) value = random.below(object_count);
         JoinExecutor executor;
+        NumberTable numbers;
         std::vector<uint32_t> matches;
-        const size_t count = executor.run(world.relations, query, plan, bound.data(), matches);
+        const size_t count =
+            executor.run(world.relations, numbers, query, plan, bound.data(), matches);
         CHECK(substitutions(world, query, matches, count) == answers(world, query, bound));
     }
 }
@@ -158,14 +160,15 @@ TEST(triggers_find_each_new_answer_once) {
 
         JoinPlanner planner(world.relations);
         JoinExecutor executor;
+        NumberTable numbers;
         std::vector<uint32_t> matches;
         size_t count = 0;
         for (const auto& [relation, row] : changed) {
             for (uint32_t l = 0; l < query.body.size(); ++l) {
                 const bool starts = query.body[l].negated != world.relations[relation].is_true(row);
                 if (index(query.body[l].relation) != relation || !starts) continue;
-                count += executor.run_triggered(world.relations, query, planner.plan(query, l), row,
-                                                matches);
+                count += executor.run_triggered(world.relations, numbers, query,
+                                                planner.plan(query, l), row, matches);
             }
         }
         CHECK(substitutions(world, query, matches, count) == expected);

@@ -29,7 +29,8 @@ Task read_test_task(const Domain& domain) {
     std::vector<Diagnostic> diagnostics;
     return read_task(domain,
                      "(define (problem p) (:domain d) (:objects a b c d)"
-                     " (:init (fixed a) (fixed c)) (:goal (and (edge a b) (mark c))))",
+                     " (:init (fixed a) (fixed c)) (:goal (and (edge a b) (mark c) (forall (?x) "
+                     "(not (edge ?x c))))))",
                      diagnostics)
         .value();
 }
@@ -120,6 +121,7 @@ Program random_program(Random& random, const Domain& domain) {
         {program.state(PredicateId(3)), 1},
         {program.status(PredicateId(0), Source::UnachievedGoal), 2},
         {program.status(PredicateId(1), Source::AchievedGoal), 1},
+        {program.status(PredicateId(0), Source::Unwanted), 2},
         {program.type({TypeId(0)}), 1}};
     const size_t object_type = readable.size() - 1;
     for (uint32_t stratum = 0; stratum < 3; ++stratum) {
@@ -236,8 +238,8 @@ TEST(cycles_have_no_support_of_their_own) {
     const RelationId edge = base.state(PredicateId(0)), mark = base.state(PredicateId(1));
     const RelationId reached = base.derived("reached", 1);
     const Term x = Term::variable(0), y = Term::variable(1);
-    base.add_rule({reached, {x}, {{mark, false, {x}}}, {}, 1});
-    base.add_rule({reached, {y}, {{reached, false, {x}}, {edge, false, {x, y}}}, {}, 2});
+    base.add_rule({reached, {x}, {{mark, false, {x}}}, {}, {}, 1});
+    base.add_rule({reached, {y}, {{reached, false, {x}}, {edge, false, {x, y}}}, {}, {}, 2});
     const Program program = base.for_task(world.task);
     Materialization materialization(world.task, world.atoms, program);
     materialization.evaluate({});

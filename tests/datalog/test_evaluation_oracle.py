@@ -31,20 +31,20 @@ from support.random_programs import (
 
 
 @examples(1000)
-@given(programs(), worlds)
+@given(programs(counts=True), worlds)
 def test_model_and_substitutions_equal_clingo(text: str, world: World) -> None:
     policy = Policy.parse(text, DOMAIN)
-    task = make_task(*world.task())
+    task = make_task(*world.task(), (part.text for part in world.goal_parts()))
     initial, goal = map(set, world.task())
     found = policy.derivations(task, [task.initial])
-    check_against_clingo(policy, task, found, initial, goal)
+    check_against_clingo(policy, task, found, initial, goal, world.goal_parts())
 
 
 @examples(1000)
-@given(programs(), worlds)
+@given(programs(counts=True), worlds)
 def test_maintained_model_equals_model_from_scratch(text: str, world: World) -> None:
     policy = Policy.parse(text, DOMAIN)
-    task = make_task(*world.task())
+    task = make_task(*world.task(), (part.text for part in world.goal_parts()))
     walk = policy.start(task)
     for move in world.moves(12):
         if move is not None:
@@ -52,9 +52,8 @@ def test_maintained_model_equals_model_from_scratch(text: str, world: World) -> 
         elif walk.steps:
             walk.undo()
         assert_maintained(walk)
-    check_against_clingo(
-        policy, task, walk.derivations(), atoms_of(task, walk.state), set(world.task()[1])
-    )
+    state, goal = atoms_of(task, walk.state), set(world.task()[1])
+    check_against_clingo(policy, task, walk.derivations(), state, goal, world.goal_parts())
     twin = walk.copy()
     while walk.steps:
         walk.undo()
@@ -64,7 +63,7 @@ def test_maintained_model_equals_model_from_scratch(text: str, world: World) -> 
 
 
 @examples(250)
-@given(programs(), worlds)
+@given(programs(counts=True), worlds)
 def test_many_states_in_one_call(text: str, world: World) -> None:
     policy = Policy.parse(text, DOMAIN)
     task = make_task(*world.task())

@@ -36,9 +36,10 @@ DOMAINS = {
 FILES = [
     path.read_text(encoding="utf-8") for path in sorted((HERE / "golden").glob("rules-*/policy.dl"))
 ]
-WORDS = ":- , . ( ) @ = != not _ X Y on clear @goal @ag @ug @aa @network a % ; <- ?x 'a' é".split(
-    " "
-)
+WORDS = [
+    *":- , . ( ) @ = != not _ X Y on clear a % ; <- ?x 'a' é".split(" "),
+    *"@goal @ag @ug @aa @un @network".split(" "),
+]
 MOVES = 4
 MOST_VARIABLES = 7  # of a rule that is evaluated: its cost grows with their number
 
@@ -83,7 +84,8 @@ def _program(rng: Random) -> str:
 def _rule(head: str, arity: int, lower: dict[str, int], all_: dict[str, int], rng: Random) -> str:
     def atom(names: dict[str, int], terms: list[str]) -> str:
         name = rng.choice(list(names))
-        mark = rng.choice(["", "", "", "@ag", "@ug", "@aa", "@goal"]) if name in ARITIES else ""
+        marks = ["", "", "", "@ag", "@ug", "@aa", "@goal", "@un"]
+        mark = rng.choice(marks) if name in ARITIES else ""
         row = ", ".join(rng.choice(terms) for _ in range(names[name]))
         return f"{name}{mark}({row})" if row else f"{name}{mark}"
 
@@ -118,13 +120,14 @@ def check(data: bytes) -> str:
         return "read"
     world = World(int(targets.digest(data), 16) % 2**32)
     initial, goal = world.task()
-    task = make_task(initial, goal)
+    parts = world.goal_parts()
+    task = make_task(initial, goal, (part.text for part in parts))
     try:
         policy.check_task(task)
     except RuleError:
         return "read"  # it names an object that the task lacks
     found = policy.derivations(task, [task.initial])
-    check_against_clingo(policy, task, found, set(initial), set(goal))
+    check_against_clingo(policy, task, found, set(initial), set(goal), parts)
     walk = policy.start(task)
     for move in world.moves(MOVES):
         if move is not None:

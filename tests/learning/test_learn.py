@@ -199,6 +199,7 @@ def test_the_summary() -> None:
     training = learn(rules_of("ferry"), tasks, settings_of(), seed=3).model.training
     assert training.keys() == {
         "seed",
+        "minimises",
         "tasks",
         "search_labelled_tasks",
         "labelled_states",
@@ -216,7 +217,7 @@ def test_the_summary() -> None:
         "f1",
         "seconds",
     }
-    assert training["seed"] == 3
+    assert (training["seed"], training["minimises"]) == (3, "length")
     assert training["tasks"] == [task.name for task in tasks]
     assert training["search_labelled_tasks"] == []
     assert training["search_labels"]["iterations"] == 0

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planlog import domains
-from planlog.errors import NothingToLearnError
+from planlog.errors import MissingValueError, NothingToLearnError
 from planlog.learning.learn import Learned, Stage, learn
 from planlog.learning.search_labels import SearchLabels, label_by_search
 from planlog.network.model_file import Model
@@ -30,6 +30,7 @@ from planlog.pddl.task import Action, Domain, State, Task
 from planlog.policy.execution import execute
 from planlog.policy.policy import Policy
 from planlog.statespace.space import StateSpace, expand
+from support.costly_tasks import roads
 from support.model_files import same_weights
 from support.profiles import examples
 from support.shipped_domains import SHIPPED, generated, policy_of
@@ -291,6 +292,48 @@ def test_where_the_policy_goes_round_the_rules_find_a_plan() -> None:
         (labels,) = label_by_search(policy, [task], SearchLabelSettings(passes=1), workers=1)
         assert labels.last_cost == 2
     assert rounds > 0
+
+
+def test_detours_at_no_cost_are_never_taken_for_optimal() -> None:
+    """From a to c by b, or by a place from where b is reached at no cost; c to d costs 5."""
+    task = roads({"ab": 0, "ae": 0, "eb": 0, "bc": 0, "be": 0, "cd": 5}, "d")
+    rules = Policy.applicable(task.domain)
+    labelled = 0
+    for seed in range(6):
+        (labels,) = label_by_search(
+            untrained(rules, seed), [task], SearchLabelSettings(passes=1), seed=(seed,), workers=1
+        )
+        assert labels.last_cost == 5
+        for state, optimal in zip(labels.states, labels.optimal, strict=True):
+            if "(at a)" in state or "(at b)" in state:
+                assert optimal.tolist() == [True, False]  # to b, and to c
+                labelled += 1
+    assert labelled > 0
+
+
+def test_costs_decide_what_is_optimal() -> None:
+    """Three actions of cost 1 are better than one of cost 10."""
+    task = roads({"ab": 1, "ad": 10, "bc": 1, "bd": 8, "cd": 1}, "d")
+    rules = Policy.applicable(task.domain)
+    for seed in range(6):
+        (labels,) = label_by_search(
+            untrained(rules, seed), [task], SearchLabelSettings(passes=1), seed=(seed,), workers=1
+        )
+        assert labels.last_cost == 3
+        assert [optimal.tolist() for optimal in labels.optimal] == [[True, False]] * 2
+
+
+def test_an_action_without_a_cost_is_an_error() -> None:
+    """Wherever the search meets it."""
+    task = roads({"ab": 1, "ac": None, "bd": 1, "cd": 1}, "d")
+    for seed in range(6):
+        with pytest.raises(MissingValueError, match="has no cost"):
+            label_by_search(
+                untrained(Policy.applicable(task.domain), seed),
+                [task],
+                SearchLabelSettings(passes=1),
+                workers=1,
+            )
 
 
 def test_a_task_without_choices_ends() -> None:

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -94,7 +95,7 @@ def test_ipc_scores_of_single_runs() -> None:
 def test_eligible_tasks() -> None:
     tasks = compare(HAND).tasks["d"]
     assert [task.baseline for task in tasks] == [12, 6, None, 20, 20]
-    assert [task.optimal_length for task in tasks] == [8, 6, 5, None, 10]
+    assert [task.optimum for task in tasks] == [8, 6, 5, None, 10]
     assert [task.best for task in tasks] == [8, 6, 5, 15, 10]
     assert [task.exclusion for task in tasks] == [
         None,
@@ -170,14 +171,25 @@ def test_baseline_of_incomplete_results() -> None:
     assert (first.baseline, second.baseline) == (11, None)
 
 
-def test_optimal_length_is_unknown_with_action_costs() -> None:
+def test_costs_count_where_a_task_has_action_costs() -> None:
+    """The optimal plan is longer than those of the rules, and cheaper."""
     records = [*seeded("rules", "p01", (10, 12)), run("exact", "p01", 8, cost=80, optimal=True)]
     (task,) = compare(records).tasks["d"]
     assert task.optimum is None and task.contradictory  # the rules' plans cost less
-    records[-1] = run("exact", "p01", 8, cost=9, optimal=True)
+    records = [
+        *(
+            run("rules", "p01", 4, seed=i, cost=cost)
+            for i, cost in enumerate([10, Decimal("12.5")])
+        ),
+        run("lama", "p01", 3, cost=15),
+        run("exact", "p01", 8, cost=Decimal("2.5"), optimal=True),
+    ]
     (task,) = compare(records).tasks["d"]
-    assert task.optimum == 9
-    assert task.optimal_length is None
+    assert (task.baseline, task.optimum, task.exclusion) == (11.25, Decimal("2.5"), None)
+    lama, exact = measure([task], "lama"), measure([task], "exact")
+    assert lama.npli is not None and lama.npli.mean == pytest.approx(100 * (11.25 - 15) / 8.75)
+    assert exact.npli is not None and exact.npli.mean == 100
+    assert (lama.longer, exact.longer) == (1, 0)
 
 
 @pytest.mark.parametrize("proof", [{"optimal": True}, {"lower_bound": 9.0}])

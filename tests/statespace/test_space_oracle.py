@@ -16,6 +16,8 @@ from pymimir.advanced.datasets import StateSpace as MimirSpace
 from pymimir.advanced.datasets import (
     StateSpaceOptions,
     get_action,
+    get_action_cost,
+    get_action_goal_distance,
     get_state,
     get_unit_goal_distance,
     is_goal,
@@ -29,8 +31,8 @@ from support.mimir_reference import assume_readable, mimir_atoms, mimir_problem
 from support.pddl_by_the_book import Atoms, Book
 from support.profiles import examples, noted
 from support.random_tasks import random_task
-from support.random_worlds import random_world
-from support.statespace_reference import as_dictionaries, atoms_of, explore, same
+from support.random_worlds import priced, random_world
+from support.statespace_reference import as_dictionaries, atoms_of, distances_of, explore, same
 
 seeds = st.integers(0, 2**32)
 
@@ -70,9 +72,9 @@ def compare_with_mimir(domain: str, problem: str, limit: int = 10_000) -> StateS
     vertices = [pymimir.State(get_state(vertex), theirs) for vertex in graph.get_vertices()]
     states = [mimir_atoms(state, names) for state in vertices]
     assert len(ours) == len(states)
-    distances = dict(zip(atoms_of(ours), ours.goal_distances.tolist(), strict=True))
-    assert distances == {
-        state: DEAD_END if is_unsolvable(vertex) else get_unit_goal_distance(vertex)
+    distance = get_action_goal_distance if ours.task.minimises_cost else get_unit_goal_distance
+    assert dict(zip(atoms_of(ours), distances_of(ours), strict=True)) == {
+        state: DEAD_END if is_unsolvable(vertex) else distance(vertex)
         for state, vertex in zip(states, graph.get_vertices(), strict=True)
     }
     space = as_dictionaries(ours)
@@ -80,10 +82,14 @@ def compare_with_mimir(domain: str, problem: str, limit: int = 10_000) -> StateS
         state: is_goal(vertex) for state, vertex in zip(states, graph.get_vertices(), strict=True)
     }
     transitions: dict[Atoms, dict] = {state: {} for state in states}
+    costs: dict[Atoms, dict] = {state: {} for state in states}
     for edge in graph.get_edges():
         action = Action.parse(str(pymimir.GroundAction(get_action(edge), theirs)))
         transitions[states[edge.get_source()]][action] = states[edge.get_target()]
+        costs[states[edge.get_source()]][action] = get_action_cost(edge)
     assert space.transitions == transitions
+    if ours.task.minimises_cost:
+        assert space.costs == costs
     return ours
 
 
@@ -125,7 +131,17 @@ def test_shipped_domains_against_mimir(name: str, seed: int) -> None:
 @examples(150)
 @given(seeds)
 def test_random_worlds_against_mimir(seed: int) -> None:
-    domain, problem = noted(random_world(random.Random(seed)))
+    domain, problem = noted(random_world(random.Random(seed), simple=True))
+    compare_with_mimir(domain, problem, limit=1_000)
+
+
+@examples(100)
+@given(seeds)
+def test_random_costs_against_mimir(seed: int) -> None:
+    """Without costs on conditions. All costs are exact as floating-point numbers."""
+    rng = random.Random(seed)
+    domain, problem = noted(priced(random_world(rng), rng, often=0))
+    assume_readable(domain, problem)
     compare_with_mimir(domain, problem, limit=1_000)
 
 
@@ -200,7 +216,7 @@ def assert_by_the_book(domain: str, problem: str, limit: int = 10_000) -> StateS
     assert space.complete == reference.complete
     if space.complete:
         expected = [reference.goal_distances.get(state, DEAD_END) for state in reference.depths]
-        assert space.goal_distances.tolist() == expected
+        assert distances_of(space) == expected
         assert UNKNOWN not in space.goal_distances
     return space
 

@@ -19,7 +19,7 @@ from planlog.policy.policy import Policy
 from support.nested_lists import Nested, nested
 
 Atom = tuple[str, ...]  # the predicate's name and the arguments
-Row = tuple[str, ...]
+Row = tuple[str | int, ...]
 Expression = str | Nested
 
 
@@ -71,7 +71,7 @@ class DomainText:
 
 @dataclass(frozen=True)
 class ProblemText:
-    """Objects with their types (without the domain's constants), initial state and goal."""
+    """Objects with types (without the domain's constants), initial state and positive goal."""
 
     objects: dict[str, str]
     initial: frozenset[Atom]
@@ -164,9 +164,16 @@ def rules_text(program: Program, domain: DomainText) -> str:
 
 
 def facts_text(
-    domain: DomainText, objects: dict[str, str], state: Iterable[Atom], goal: Iterable[Atom]
+    domain: DomainText,
+    objects: dict[str, str],
+    state: Iterable[Atom],
+    goal: Iterable[Atom],
+    unwanted: Iterable[Atom] = (),
 ) -> str:
-    """Types, state (with what no action changes) and goal, and atoms by their part in both."""
+    """Types, state (with what no action changes) and goal, and atoms by their part in both.
+
+    The goal is that the atoms of `goal` are true, and those of `unwanted` false.
+    """
     true, wanted = frozenset(state), frozenset(goal)
     lines = [
         f"{_symbol(Source.TYPE, name)}({_quoted(item)})."
@@ -179,6 +186,7 @@ def facts_text(
         (Source.ACHIEVED_GOAL, true & wanted),
         (Source.UNACHIEVED_GOAL, wanted - true),
         (Source.ACHIEVED_NONGOAL, true - wanted),
+        (Source.UNWANTED, true & frozenset(unwanted)),
     ):
         lines += [
             f"{_applied(_symbol(source, name), map(_quoted, arguments))}."
@@ -204,9 +212,30 @@ def _conditions(rule: Rule, domain: DomainText) -> Iterator[str]:
 
 def _body_part(part: Literal | syntax.Comparison) -> str:
     if isinstance(part, syntax.Comparison):
-        return f"{_term(part.left)} {'=' if part.equal else '!='} {_term(part.right)}"
+        return f"{_expression(part.left)} {part.operator} {_expression(part.right)}"
+    if aggregate := part.relation.aggregate:
+        return _aggregate(part, aggregate)
     name = _symbol(part.relation.source, part.relation.name)
     return ("not " if part.negated else "") + _applied(name, map(_term, part.terms))
+
+
+def _aggregate(literal: Literal, aggregate: syntax.Aggregate) -> str:
+    """An aggregate in clingo's own words; there, least and greatest of nothing exist."""
+    *group, number = map(_term, literal.terms)
+    own = [f"E{i}" for i in range(aggregate.elements.arity - len(group))]
+    name = _symbol(Source.DERIVED, aggregate.elements.name)
+    elements = _applied(name, [*group, *own])
+    text = f"{number} = #{aggregate.kind} {{ {', '.join(own) or '1'} : {elements} }}"
+    if aggregate.kind in ("min", "max"):
+        text += ", " + _applied(name, [*group, *("_" for _ in own)])
+    return text
+
+
+def _expression(expression: syntax.Expression) -> str:
+    if isinstance(expression, syntax.Operation):
+        left, right = _expression(expression.left), _expression(expression.right)
+        return f"({left} {expression.operator} {right})"
+    return _term(expression)
 
 
 def _term(term: Term) -> str:
@@ -217,6 +246,8 @@ def _term(term: Term) -> str:
             return f"V{name}".replace("-", "__")
         case syntax.Constant(name):
             return _quoted(name)
+        case syntax.Number():
+            return str(term.value)
         case syntax.Wildcard():
             return "_"
 
@@ -272,7 +303,8 @@ def evaluate(program: Program, rules: str, facts: str) -> Reference:
 
 
 def _row(symbol: clingo.Symbol) -> Row:
-    return tuple(argument.string for argument in symbol.arguments)
+    is_number = clingo.SymbolType.Number
+    return tuple(a.number if a.type == is_number else a.string for a in symbol.arguments)
 
 
 def model(policy: Policy, task: Task, found: Derivations, state: int = 0) -> dict[str, set[Row]]:
@@ -290,27 +322,47 @@ def model(policy: Policy, task: Task, found: Derivations, state: int = 0) -> dic
 
 def rows(task: Task, found: Derivations, relation: int, state: int = 0) -> set[Row]:
     """The rows of one of the core's relations."""
-    values = found.relations[relation].of(state).tolist()
-    result = {_named(task, row) for row in values}
-    assert len(result) == len(values)
-    return result
+    of_state = decoded(found, relation)[_segment(found, relation, state)]
+    result = [_named(task, row) for row in of_state]
+    assert len(set(result)) == len(result)
+    return set(result)
 
 
-Derivation = tuple[tuple[int, ...], ...]
+# Object ids, and integers as texts: their ids differ from model to model.
+DecodedRow = tuple[int | str, ...]
+Derivation = tuple[DecodedRow, ...]
+
+
+def decoded(found: Derivations, relation: int) -> list[DecodedRow]:
+    """All rows of one of the core's relations."""
+    of = found.relations[relation]
+    return [
+        tuple(
+            f"{found.numbers[value]}" if column in of.numbers else value
+            for column, value in enumerate(row)
+        )
+        for row in of.values.tolist()
+    ]
+
+
+def _segment(found: Derivations, relation: int, state: int) -> slice:
+    of = found.relations[relation]
+    return of.segments[0 if of.static else state]
 
 
 def substitutions(found: Derivations, state: int = 0) -> list[Counter[Derivation]]:
     """Per rule of the core, each derivation as the values of its head and of its body's atoms."""
     result = []
+    atoms_of = [decoded(found, relation) for relation in range(len(found.relations))]
     for rule in found.rules:
         part = rule.of(state)
         columns = [
-            found.relations[relation].values[numbers[part]].tolist()
+            [atoms_of[relation][number] for number in numbers[part].tolist()]
             for relation, numbers in zip(
                 (rule.head, *rule.body), (rule.heads, *rule.bodies.T), strict=True
             )
         ]
-        result.append(Counter(tuple(map(tuple, atoms)) for atoms in zip(*columns, strict=True)))
+        result.append(Counter(zip(*columns, strict=True)))
     return result
 
 
@@ -331,8 +383,8 @@ def assert_equal(
         assert found_heads == heads, f"{rule}: {found_heads} instead of {heads}"
 
 
-def _named(task: Task, row: Iterable[int]) -> Row:
-    return tuple(task.object_names[item] for item in row)
+def _named(task: Task, row: DecodedRow) -> Row:
+    return tuple(int(v) if isinstance(v, str) else task.object_names[v] for v in row)
 
 
 def atoms_of(task: Task, state: State) -> set[Atom]:

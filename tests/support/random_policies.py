@@ -25,7 +25,7 @@ def random_rules(rng: random.Random, domain: Domain) -> str:
         def atom(names: dict[str, int], terms: list[str]) -> str:
             name = rng.choice(list(names))
             row = f"({', '.join(rng.choices(terms, k=names[name]))})" if names[name] else ""
-            status = rng.choice(["@ag", "@ug", "@aa", "@goal"]) if rng.random() < 0.2 else ""
+            status = rng.choice(["@ag", "@ug", "@aa", "@goal", "@un"]) if rng.random() < 0.2 else ""
             return name + (status if name in PREDICATES else "") + row
 
         body = [atom({**known, **own}, ["X", "Y", "Z"]) for _ in range(rng.randint(0, 2))]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
+from collections.abc import Sequence
 
 PREDICATES = {"done": 0, "free": 1, "at": 1, "on": 2, "linked": 2}
 
@@ -11,9 +13,20 @@ PREDICATES = {"done": 0, "free": 1, "at": 1, "on": 2, "linked": 2}
 CHANGING = ["done", "free", "at", "on"]
 
 
-def random_world(rng: random.Random) -> tuple[str, str]:
-    """Literals and conditional effects only: spaces of up to some hundred states, in half of
-    which a goal can be reached, often not from everywhere."""
+# Goals that become literals, since no action changes `linked`.
+QUANTIFIED = [
+    "(forall (?x) (not (on ?x ?x)))",
+    "(forall (?x) (imply (linked ?x ?x) (and (at ?x) (not (free ?x)))))",
+    "(forall (?x ?y) (or (= ?x ?y) (not (linked ?x ?y)) (not (on ?x ?y))))",
+]
+
+
+def random_world(rng: random.Random, *, simple: bool = False) -> tuple[str, str]:
+    """Literals and conditional effects only, and quantified goals unless the world is simple.
+
+    Spaces have up to some hundred states; in half of them a goal can be reached, often not from
+    everywhere.
+    """
 
     def literal(terms: list[str], names: list[str], positive: float) -> str:
         name = rng.choice(names)
@@ -47,8 +60,38 @@ def random_world(rng: random.Random) -> tuple[str, str]:
         if rng.random() < 0.4
     ]
     goals = [literal(objects, CHANGING, 0.7) for _ in range(rng.randint(1, 3))]
+    if not simple and rng.random() < 0.3:
+        goals[0] = rng.choice(QUANTIFIED)
     problem = (
         f"(define (problem p) (:domain world) (:objects {' '.join(objects)})\n"
         f"  (:init {' '.join(init)})\n  (:goal (and {' '.join(goals)})))"
     )
     return domain, problem
+
+
+PRICES = ("0", "0", "1", "2", "0.5", "1.25")
+
+
+def priced(
+    world: tuple[str, str], rng: random.Random, prices: Sequence[str] = PRICES, often: float = 0.4
+) -> tuple[str, str]:
+    """Give the actions of a world costs, and as often as asked further costs on a condition."""
+
+    def price() -> str:
+        return f"(increase (total-cost) {rng.choice(prices)})"
+
+    def effect(_: re.Match[str]) -> str:
+        costs = [price()]
+        if rng.random() < often:
+            condition = rng.choice(["(done)", "(free ?x0)", "(not (at ?x0))"])
+            costs.append(f"(when {condition} {price()})")
+        if rng.random() < often / 2:
+            costs.append(f"(forall (?y) (when (free ?y) {price()}))")
+        return f":effect (and {' '.join(costs)}"
+
+    domain, problem = world
+    domain = domain.replace(":adl", ":adl :action-costs")
+    domain = domain.replace("(:action", "(:functions (total-cost))\n  (:action", 1)
+    domain = re.sub(r":effect \(and", effect, domain)
+    problem = problem.replace("(:init", "(:init (= (total-cost) 0)", 1)
+    return domain, problem.rstrip()[:-1] + "\n  (:metric minimize (total-cost)))"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import TypeVar
 
@@ -42,12 +43,32 @@ def goal_distances(graph: Mapping[Node, Iterable[Node]], goals: Iterable[Node]) 
     return distances
 
 
+def best_plans(
+    graph: Mapping[Node, Iterable[tuple[Node, Decimal]]], goals: Iterable[Node]
+) -> dict[Node, tuple[Decimal, int]]:
+    """Return the least cost of a plan, and the fewest actions of such plans, by value iteration."""
+    found = dict.fromkeys(goals, (Decimal(0), 0))
+    changed = True
+    while changed:
+        changed = False
+        for node in reversed(graph):
+            for successor, cost in graph[node]:
+                if successor not in found:
+                    continue
+                rest, actions = found[successor]
+                if node not in found or (cost + rest, actions + 1) < found[node]:
+                    found[node] = (cost + rest, actions + 1)
+                    changed = True
+    return found
+
+
 @dataclass(frozen=True)
 class Reference:
     """A state space as dictionaries, whose keys are in the order of a breadth-first search."""
 
     goal: dict[Atoms, bool]  # of the expanded states
     transitions: dict[Atoms, dict[Action, Atoms]]  # of the expanded states
+    costs: dict[Atoms, dict[Action, Decimal]]  # of these transitions
     depths: dict[Atoms, int]  # of all states
 
     @property
@@ -55,18 +76,35 @@ class Reference:
         return len(self.transitions) == len(self.depths)
 
     @cached_property
-    def goal_distances(self) -> dict[Atoms, int]:
+    def best_plans(self) -> dict[Atoms, tuple[Decimal, int]]:
         """Of the states from which a goal state can be reached in the explored part."""
-        graph = {state: list(found.values()) for state, found in self.transitions.items()}
-        return goal_distances(graph, (state for state, reached in self.goal.items() if reached))
+        graph = {
+            state: [(successor, self.costs[state][action]) for action, successor in found.items()]
+            for state, found in self.transitions.items()
+        }
+        return best_plans(graph, (state for state, reached in self.goal.items() if reached))
 
-    def optimal(self, state: Atoms) -> set[Action]:
-        """The actions that lead one step nearer to the goal."""
-        distance = self.goal_distances.get(state, 0)
+    @cached_property
+    def goal_distances(self) -> dict[Atoms, Decimal]:
+        """The least costs of plans."""
+        return {state: cost for state, (cost, _) in self.best_plans.items()}
+
+    def cheapest(self, state: Atoms) -> set[Action]:
+        """The actions that begin a plan of least cost."""
         return {
             action
             for action, successor in self.transitions[state].items()
-            if self.goal_distances.get(successor, -1) == distance - 1 >= 0
+            if successor in self.best_plans
+            and self.costs[state][action] + self.goal_distances[successor]
+            == self.goal_distances[state]
+        }
+
+    def optimal(self, state: Atoms) -> set[Action]:
+        """The actions that begin a shortest plan of least cost."""
+        return {
+            action
+            for action in self.cheapest(state)
+            if self.best_plans[self.transitions[state][action]][1] == self.best_plans[state][1] - 1
         }
 
 
@@ -86,15 +124,15 @@ def explore(
     def order(action: Action) -> tuple[int, list[int]]:
         return schemas[action.name], [objects[name] for name in action.arguments]
 
-    space = Reference({}, {}, {start: 0})
+    space = Reference({}, {}, {}, {start: 0})
     queue = deque([start])
     while queue:
         state = queue.popleft()
         reached = book.holds(book.goal, book.closed(state), {})
-        found = {}
+        found, costs = {}, {}
         if through_goals or not reached:
-            actions = choice(state, sorted(book.applicable(state), key=order))
-            found = {action: book.successor(state, action)[0] for action in actions}
+            for action in choice(state, sorted(book.applicable(state), key=order)):
+                found[action], costs[action] = book.successor(state, action)
         new = [s for s in dict.fromkeys(found.values()) if s not in space.depths]
         room = len(new) if limit is None else limit - len(space.depths)
         space.depths.update((successor, space.depths[state] + 1) for successor in new[:room])
@@ -102,6 +140,7 @@ def explore(
             break
         space.goal[state] = reached
         space.transitions[state] = found
+        space.costs[state] = costs
         queue.extend(new)
     return space
 
@@ -113,6 +152,19 @@ def atoms_of(space: StateSpace) -> list[Atoms]:
     return [frozenset((name, *arguments) for name, arguments in state) for state in states]
 
 
+def cost_of(space: StateSpace, transition: int) -> Decimal:
+    """The cost of a transition, as the task writes it."""
+    units = 1 if space.costs is None else int(space.costs[transition])
+    return Decimal(space.task.decode_cost(units))
+
+
+def distances_of(space: StateSpace) -> list[Decimal]:
+    """The goal distances as the task writes costs; special values stay."""
+    return [
+        Decimal(d if d < 0 else space.task.decode_cost(d)) for d in space.goal_distances.tolist()
+    ]
+
+
 def as_dictionaries(space: StateSpace) -> Reference:
     """A space of the core in the reference's form."""
     states = atoms_of(space)
@@ -121,11 +173,17 @@ def as_dictionaries(space: StateSpace) -> Reference:
         state: {space.action_of(t): states[int(space.successors[t])] for t in space.transitions(s)}
         for s, state in enumerate(expanded)
     }
+    costs = {
+        state: {space.action_of(t): cost_of(space, t) for t in space.transitions(s)}
+        for s, state in enumerate(expanded)
+    }
     assert len(set(states)) == len(states)
+    assert space.costs is None or len(space.costs) == len(space.successors)
     assert sum(map(len, transitions.values())) == len(space.successors) == len(space.actions)
     return Reference(
         dict(zip(expanded, space.goal[: space.expanded].tolist(), strict=True)),
         transitions,
+        costs,
         dict(zip(states, space.depths.tolist(), strict=True)),
     )
 
@@ -137,4 +195,5 @@ def same(ours: Reference, other: Reference) -> bool:
         and list(ours.depths.items()) == list(other.depths.items())
         and [list(found.items()) for found in ours.transitions.values()]
         == [list(found.items()) for found in other.transitions.values()]
+        and ours.costs == other.costs
     )

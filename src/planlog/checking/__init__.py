@@ -2,7 +2,8 @@
 
 1. *Goal achieving*: from every state that the policy reaches, it can reach a goal.
 2. *Cycle-free*: no execution visits a state twice.
-3. *Optimality preserving*: in every solvable state some derived action is optimal.
+3. *Optimality preserving*: from every solvable state, derived actions can lead to a goal at least
+   cost.
 
 The parts of the results are in `planlog.checking.report`.
 """

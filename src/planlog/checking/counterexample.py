@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planlog.checking.report import Counterexample, GoalStatus, Reason
+from planlog.costs import Cost
 from planlog.pddl.plan import Plan
 from planlog.pddl.task import Action, State, Task
 from planlog.policy.policy import Policy
@@ -15,9 +16,10 @@ from planlog.statespace.space import DEAD_END, UNKNOWN, OnProgress, StateSpace, 
 class GoalDistance:
     """Goal distance of a state and its optimal actions; None for what is unknown."""
 
-    distance: int | None = None  # None in a dead end, too
+    distance: Cost | None = None  # None in a dead end, too
     dead_end: bool | None = None
     optimal: tuple[Action, ...] | None = None
+    cheapest: tuple[Action, ...] | None = None  # all actions that begin a plan of least cost
 
     @classmethod
     def of(cls, space: StateSpace, state: int = 0) -> GoalDistance:
@@ -26,9 +28,12 @@ class GoalDistance:
         if distance == UNKNOWN:
             return cls()
         if distance == DEAD_END:
-            return cls(None, True, ())
-        optimal = (space.action_of(t) for t in space.transitions(state) if space.optimal[t])
-        return cls(distance, False, tuple(optimal))
+            return cls(None, True, (), ())
+        optimal, cheapest = (
+            tuple(space.action_of(t) for t in space.transitions(state) if mask[t])
+            for mask in (space.optimal, space.cheapest)
+        )
+        return cls(space.task.decode_cost(distance), False, optimal, cheapest)
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Probe:
         )
 
     def nearest_goals(self, state: State) -> StateSpace:
-        """Expand all applicable actions from a state up to the nearest goals."""
+        """Expand all applicable actions from a state until its goal distance is known."""
         return expand(
             self.task,
             start=state,
@@ -75,7 +80,7 @@ class Probe:
 
         Expands the surroundings of this state for its goal distance, unless that is given.
         """
-        assert (reason is Reason.CYCLE) == bool(cycle)
+        assert (reason in (Reason.CYCLE, Reason.FREE_CYCLE)) == bool(cycle)
         walk = self.policy.start(self.task)
         for action in trace:
             walk.apply(action)

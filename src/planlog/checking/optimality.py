@@ -15,7 +15,7 @@ from planlog.statespace.space import StateSpace
 
 @dataclass(frozen=True)
 class Optimality:
-    """States that keep or lose an optimal action under a policy.
+    """States in which a policy keeps or loses the plans of least cost.
 
     `derived` (transitions,) marks the derived actions, of which goals have none. The other arrays
     have one entry for each state of the space: (states,).
@@ -32,25 +32,37 @@ class Optimality:
     @cached_property
     def states(self) -> Mask:
         """Solvable non-goal states with a known goal distance, so with known optimal actions."""
-        solvable: Mask = self.space.goal_distances > 0
-        return solvable
+        return self.space.solvable
+
+    @cached_property
+    def kept(self) -> Graph:
+        """The graph of the derived transitions that begin a plan of least cost."""
+        return self.space.graph.keep(self.derived & self.space.cheapest)
 
     @cached_property
     def failing(self) -> Mask:
-        """The `states` without an optimal derived action."""
-        lost: Mask = self._derived_optimal == 0
+        """The `states` in which the optimum is lost.
+
+        These are the states of those strongly connected components of `kept` that no arc leaves.
+        """
+        # A path of derived actions is a plan of least cost if and only if it leads to a goal within
+        # `kept`. If a state has none, its paths there end in such a component without a goal.
+        # Every cycle of `kept` costs nothing. So if costs are positive, a component is a single
+        # state without a derived action that begins a plan of least cost.
+        components = self.kept.components
+        leaves = components[self.kept.sources] != components[self.kept.targets]
+        can_leave = np.zeros(self.kept.size, dtype=bool)
+        can_leave[components[self.kept.sources[leaves]]] = True
+        lost: Mask = ~can_leave[components]
         return self.states & lost
 
     @cached_property
     def mixed(self) -> Mask:
         """The `states` with both optimal and other derived actions."""
-        derived = self._count(self.derived)
-        return self.states & (self._derived_optimal > 0) & (self._derived_optimal < derived)
-
-    @cached_property
-    def _derived_optimal(self) -> npt.NDArray[np.intp]:
-        """Number of optimal derived actions of each state."""
-        return self._count(self.derived & self.space.optimal)
+        derived, optimal = (
+            self._count(mask) for mask in (self.derived, self.derived & self.space.optimal)
+        )
+        return self.states & (optimal > 0) & (optimal < derived)
 
     def _count(self, transitions: Mask) -> npt.NDArray[np.intp]:
         """Count the marked transitions that leave each state."""

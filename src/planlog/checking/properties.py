@@ -43,7 +43,7 @@ def cycle_free(reached: Reachability, probe: Probe) -> Finding:
 
 
 def optimality_preserving(optimality: Optimality, probe: Probe) -> Finding:
-    """Look for a solvable state in which no derived action is optimal."""
+    """Look for a solvable state in which the policy loses the plans of least cost."""
     space = optimality.space
     reached = Reachability(space, optimality.graph)
     found = _lost_optimum(optimality, reached, probe) if optimality.failing.any() else None
@@ -72,9 +72,11 @@ def _lost_optimum(optimality: Optimality, reached: Reachability, probe: Probe) -
         trace = reached.trace(state)
         # A path that leaves the expanded part has to cross all its layers first.
         shortest = space.complete or len(trace) <= space.depths[space.expanded]
+    goes_round = bool((optimality.kept.sources == state).any())
     return probe.counterexample(
-        Reason.LOST_OPTIMUM,
+        Reason.FREE_CYCLE if goes_round else Reason.LOST_OPTIMUM,
         trace,
+        cycle=Reachability(space, optimality.kept).cycle(state) if goes_round else (),
         goal_distance=GoalDistance.of(space, state),
         under_policy=under_policy,
         shortest=bool(shortest),

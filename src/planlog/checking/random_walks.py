@@ -132,11 +132,11 @@ class WalkSearch:
             if key not in self._goal_distances:
                 space = self._expand(Property.OPTIMALITY_PRESERVING, state)
                 self._goal_distances[key] = GoalDistance.of(space) if space else GoalDistance()
-            optimal = self._goal_distances[key].optimal
-            if optimal is None:
+            cheapest = self._goal_distances[key].cheapest
+            if cheapest is None:
                 return
             self._replay.restart(state)
-            if not set(optimal) & set(self._replay.actions()):
+            if not set(cheapest) & set(self._replay.actions()):
                 self._found(Property.OPTIMALITY_PRESERVING, Reason.LOST_OPTIMUM, path[:index])
                 return
 

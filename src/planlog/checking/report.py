@@ -9,6 +9,7 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from planlog.costs import Cost
 from planlog.pddl.plan import Plan
 from planlog.pddl.task import Action, State, Task
 
@@ -18,7 +19,7 @@ class Property(Enum):
 
     GOAL_ACHIEVING = 1  # from every state that the policy reaches, it can reach a goal
     CYCLE_FREE = 2  # no execution visits a state twice
-    OPTIMALITY_PRESERVING = 3  # in every solvable state, some derived action is optimal
+    OPTIMALITY_PRESERVING = 3  # every solvable state has a plan of least cost by derived actions
 
     @property
     def title(self) -> str:
@@ -63,6 +64,8 @@ class Reason(Enum):
     TRAP = "no goal can be reached from here under the policy"
     CYCLE = "the policy leads back to this state"
     LOST_OPTIMUM = "no derived action is optimal here"
+    # All derived actions that begin a plan of least cost stay in a cycle that costs nothing.
+    FREE_CYCLE = "at the least cost, the policy only goes round a cycle"
 
 
 @dataclass(frozen=True)
@@ -115,12 +118,12 @@ class Counterexample:
     shortest: bool  # no shorter trace (under the policy, if this one is) leads to the state
     state: State
     goals: tuple[GoalStatus, ...]
-    distance: int | None  # goal distance in actions; None in a dead end or if unknown
+    distance: Cost | None  # goal distance; None in a dead end or if unknown
     dead_end: bool | None  # None if unknown
     derived: tuple[Action, ...]
     derived_by_rule: Mapping[str, tuple[Action, ...]]  # text of the rule -> actions it derives
     optimal: tuple[Action, ...] | None  # empty in a dead end; None if unknown
-    cycle: tuple[Action, ...]  # from the state back to it; empty unless that is the reason
+    cycle: tuple[Action, ...]  # from the state back to it; empty unless a cycle is the reason
     # Derived actions from the state to one without derived actions; None if the policy reaches
     # no such state or none is known.
     ending: tuple[Action, ...] | None
@@ -136,7 +139,8 @@ class Finding:
     scope: Scope  # for PROVED, all states that matter
     states: int  # number of states in the scope
     # Failing states out of those in which the property can be decided; for optimality, solvable
-    # non-goal states. A lower bound if the scope is a part; None for random walks.
+    # non-goal states, which fail if the optimum is lost in them. A lower bound if the scope is a
+    # part; None for random walks.
     failing: Fraction | None
     # The same for the states that the policy reaches; for optimality only, None if unknown.
     failing_reached: Fraction | None
@@ -237,6 +241,11 @@ class TaskReport:
     walks: WalkReport | None  # None if no walks were needed
 
     @property
+    def minimises_cost(self) -> bool:
+        """Whether optimal means least cost in this task, and not the fewest actions."""
+        return self.task.minimises_cost
+
+    @property
     def verdict(self) -> Verdict:
         """Verdict on all requested properties together."""
         return Verdict.all_of(finding.verdict for finding in self.findings.values())
@@ -280,6 +289,11 @@ class Summary:
     def fully_known(self) -> int:
         """Number of tasks whose whole state space is known."""
         return sum(report.whole_complete for report in self.reports)
+
+    @property
+    def minimise_cost(self) -> int:
+        """Number of tasks in which optimal means least cost."""
+        return sum(report.minimises_cost for report in self.reports)
 
     @property
     def states(self) -> int:

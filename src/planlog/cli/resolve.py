@@ -15,6 +15,7 @@ from planlog.cli.command import BadUsage
 from planlog.cli.console import say, warn
 from planlog.files import OutputError, check_folder, check_replaceable, explain
 from planlog.pddl.task import Domain, Task
+from planlog.policy.goal_warnings import goal_warnings
 from planlog.policy.policy import Policy
 
 
@@ -67,6 +68,7 @@ def read_tasks(policy: Policy, files: Sequence[Path], shipped: str | None = None
         if shipped:
             notes |= dict.fromkeys(domains.problem_notes(shipped, task))
         tasks.append(task)
+    warn(goal_warnings(policy, tasks))
     for note in notes:
         say(f"note: {note}")
     return tasks

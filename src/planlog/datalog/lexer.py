@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from planlog.datalog.diagnostics import Diagnostics, Place
-from planlog.datalog.syntax import quoted
+from planlog.datalog.syntax import AGGREGATES, quoted
 
 
 class Kind(Enum):
@@ -29,6 +29,17 @@ class Kind(Enum):
     AT = "'@'"
     EQUAL = "'='"
     UNEQUAL = "'!='"
+    LESS = "'<'"
+    LESS_OR_EQUAL = "'<='"
+    GREATER = "'>'"
+    GREATER_OR_EQUAL = "'>='"
+    NUMBER = "integer"
+    PLUS = "'+'"
+    MINUS = "'-'"
+    TIMES = "'*'"
+    OPEN_SET = "'{'"
+    CLOSE_SET = "'}'"
+    COLON = "':'"
     END = "the end of the file"
 
 
@@ -42,7 +53,7 @@ class Token:
     start: int  # offset in the text
 
     def __str__(self) -> str:
-        if self.kind in (Kind.NAME, Kind.VARIABLE):
+        if self.kind in (Kind.NAME, Kind.VARIABLE, Kind.NUMBER):
             return f"{self.kind.value} {quoted(self.text)}"
         return str(self.kind.value)
 
@@ -51,6 +62,13 @@ _PUNCTUATION = {
     ":-": Kind.IF,
     "!=": Kind.UNEQUAL,
     "=": Kind.EQUAL,
+    "<": Kind.LESS,
+    "<=": Kind.LESS_OR_EQUAL,
+    ">": Kind.GREATER,
+    ">=": Kind.GREATER_OR_EQUAL,
+    "+": Kind.PLUS,
+    "-": Kind.MINUS,
+    "*": Kind.TIMES,
     ",": Kind.COMMA,
     ".": Kind.DOT,
     "(": Kind.OPEN,
@@ -62,7 +80,6 @@ _ARROW = "a rule is written 'head :- body.'"
 _NEGATION = "negation is written 'not'"
 _CONJUNCTION = "the literals of a body are separated by ','"
 _ALTERNATIVE = "write one rule for each alternative"
-_COMPARISON = "objects can only be compared by '=' and '!='"
 _BRACKET = "arguments stand in '(' and ')'"
 
 # Spellings of other languages: the token that is meant, and the hint of the message.
@@ -70,7 +87,7 @@ _FOREIGN = {
     "<-": (Kind.IF, _ARROW),
     "←": (Kind.IF, _ARROW),
     ":=": (Kind.IF, _ARROW),
-    ":": (Kind.IF, _ARROW),
+    ":": (Kind.IF, "write ':-' after the head, and ',' between the literals of a body"),
     "\\+": (Kind.NOT, _NEGATION),
     "!": (Kind.NOT, _NEGATION),
     "~": (Kind.NOT, _NEGATION),
@@ -88,10 +105,10 @@ _FOREIGN = {
     "/=": (Kind.UNEQUAL, "inequality is written '!='"),
     "<>": (Kind.UNEQUAL, "inequality is written '!='"),
     "≠": (Kind.UNEQUAL, "inequality is written '!='"),
-    "<=": (Kind.EQUAL, _COMPARISON),
-    ">=": (Kind.EQUAL, _COMPARISON),
-    "<": (Kind.EQUAL, _COMPARISON),
-    ">": (Kind.EQUAL, _COMPARISON),
+    "=<": (Kind.LESS_OR_EQUAL, "write '<='"),
+    "=>": (Kind.GREATER_OR_EQUAL, "write '>='"),
+    "≤": (Kind.LESS_OR_EQUAL, "write '<='"),
+    "≥": (Kind.GREATER_OR_EQUAL, "write '>='"),
     "[": (Kind.OPEN, _BRACKET),
     "{": (Kind.OPEN, _BRACKET),
     "]": (Kind.CLOSE, _BRACKET),
@@ -107,12 +124,13 @@ def _any_of(texts: dict[str, Kind] | dict[str, tuple[Kind, str]]) -> str:
 # starts with `;` is a comment in the manner of PDDL. Line feeds are matched alone.
 _TOKEN = re.compile(
     rf"""
-      (?P<comment>^[^\S\n]*;[^\n]*|(?://|\#)[^\n]*|/\*.*?(?:\*/|\Z))
+      (?P<aggregate>\#(?:count|sum|min|max)\b)
+    | (?P<comment>^[^\S\n]*;[^\n]*|(?://|\#)[^\n]*|/\*.*?(?:\*/|\Z))
     | (?P<space>\n|[^\S\n]+|%[^\n]*)
     | (?P<word>\w[\w-]*)
     | (?P<question>\?[\w-]*)
     | (?P<quoted>'(?:[^'\n]|'')*'|"[^"\n]*"|["'][\w-]*)
-    | (?P<foreign>==|:=)
+    | (?P<foreign>==|:=|<-|<>|=<|=>)
     | (?P<punctuation>{_any_of(_PUNCTUATION)})
     | (?P<foreign_too>{_any_of(_FOREIGN)})
     | (?P<unknown>(?P<character>.)(?P=character)*)
@@ -125,12 +143,17 @@ def tokenize(text: str, diagnostics: Diagnostics) -> list[Token]:
     """Return the tokens of a text, with END as the last one; lines end with a line feed."""
     tokens: list[Token] = []
     line, line_start = 1, 0
+    is_in_set = False
     for match in _TOKEN.finditer(text):
         found, start = match.group(), match.start()
         place = Place(line, start - line_start + 1, len(found))
-        token = _token(match.lastgroup or "", Token(Kind.END, found, place, start), diagnostics)
-        if token is not None:
-            tokens.append(token)
+        token = Token(Kind.END, found, place, start)
+        if kind := _in_set(found, tokens, is_in_set):
+            tokens.append(replace(token, kind=kind))
+            is_in_set = kind is not Kind.CLOSE_SET
+        elif read := _token(match.lastgroup or "", token, diagnostics):
+            tokens.append(read)
+            is_in_set = is_in_set and read.kind is not Kind.DOT
         if "\n" in found:
             line += found.count("\n")
             line_start = start + found.rindex("\n") + 1
@@ -140,6 +163,20 @@ def tokenize(text: str, diagnostics: Diagnostics) -> list[Token]:
     column = end - text.rfind("\n", 0, end)
     tokens.append(Token(Kind.END, "", Place(line, column, 1), end))
     return tokens
+
+
+def _in_set(text: str, tokens: list[Token], is_in_set: bool) -> Kind | None:
+    """Return the kind of a brace or colon of an aggregate, such as `count { X : p(X) }`.
+
+    Elsewhere these characters come from other languages.
+    """
+    if text == "{":
+        name = tokens[-1] if tokens else None
+        is_set = name is not None and name.kind is Kind.NAME and name.text in AGGREGATES
+        return Kind.OPEN_SET if is_set else None
+    if not is_in_set:
+        return None
+    return {":": Kind.COLON, "}": Kind.CLOSE_SET}.get(text)
 
 
 def _token(group: str, found: Token, diagnostics: Diagnostics) -> Token | None:
@@ -156,6 +193,10 @@ def _token(group: str, found: Token, diagnostics: Diagnostics) -> Token | None:
             kind, remedy = _FOREIGN[text]
             diagnostics.error(found.place, f"'{text}' is not part of the rule language", remedy)
             return replace(found, kind=kind)
+        case "aggregate":
+            hint = "an aggregate is written 'N = count { X : p(X) }'"
+            diagnostics.error(found.place, f"'{text}' is not part of the rule language", hint)
+            return replace(found, kind=Kind.NAME, text=text[1:])
         case "comment":
             indent = len(text) - len(text.lstrip())
             place = Place(found.place.line, found.place.column + indent, 1)
@@ -208,6 +249,11 @@ def _word(found: Token, diagnostics: Diagnostics) -> Token:
         diagnostics.error(found.place, f"'{text}' is not a name", hint)
     if text == "_":
         return replace(found, kind=Kind.WILDCARD)
+    if text.isdecimal() and text.isascii():
+        if len(text) > 18:
+            diagnostics.error(found.place, "this integer is too large", "write at most 18 digits")
+            return replace(found, kind=Kind.NUMBER, text="0")
+        return replace(found, kind=Kind.NUMBER)
     if text.lower() == "not":
         return replace(found, kind=Kind.NOT)
     if text[0] == "_" or text[0].isupper():

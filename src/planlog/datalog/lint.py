@@ -13,6 +13,8 @@ from planlog.datalog.syntax import (
     NETWORK_MARK,
     Comparison,
     Constant,
+    Expression,
+    Operation,
     Relation,
     Rule,
     Variable,
@@ -135,11 +137,21 @@ def _without_names(rule: Rule) -> tuple[object, ...]:
     numbers: dict[str, int] = {}
     key: list[object] = []
     for part in (rule.head, *sorted(rule.body, key=str)):
-        key.append(part.equal if isinstance(part, Comparison) else (part.relation, part.negated))
+        if isinstance(part, Comparison):
+            key.append((_shape(part.left), part.operator, _shape(part.right)))
+        else:
+            key.append((part.relation, part.negated))
         for term in part.terms:
             named = not isinstance(term, Variable)
             key.append(term if named else numbers.setdefault(term.name, len(numbers)))
     return tuple(key)
+
+
+def _shape(expression: Expression) -> object:
+    """Return the operators of an expression."""
+    if isinstance(expression, Operation):
+        return expression.operator, _shape(expression.left), _shape(expression.right)
+    return None
 
 
 def _objects(rules: list[Rule], domain: Domain, diagnostics: Diagnostics) -> None:
@@ -179,7 +191,9 @@ def _comparisons(rule: Rule, diagnostics: Diagnostics) -> None:
     for part in rule.body:
         if isinstance(part, Comparison):
             same = part.left == part.right
-            if same or all(isinstance(term, Constant) for term in part.terms):
-                effect = "always" if same is part.equal else "never"
+            is_constant = all(isinstance(side, Constant) for side in (part.left, part.right))
+            if same or is_constant:
+                holds = same is (part.operator in ("=", "<=", ">="))
+                effect = "always" if holds else "never"
                 message = f"'{part}' {effect} holds"
                 diagnostics.warning(part.place, message, "is another variable meant?")

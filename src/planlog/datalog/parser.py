@@ -5,11 +5,18 @@ rules. The grammar:
 
     program    = { rule }
     rule       = atom [ ":-" part { "," part } ] "."
-    part       = [ "not" ] atom | term ( "=" | "!=" ) term
-    atom       = NAME [ "@" NAME ] [ "(" [ term { "," term } ] ")" ]
-    term       = VARIABLE | NAME | "_"
+    part       = [ "not" ] atom | expression operator expression
+    operator   = "=" | "!=" | "<" | "<=" | ">" | ">="
+    atom       = NAME [ "@" NAME ] [ "(" [ argument { "," argument } ] ")" ]
+    argument   = [ "min" ] expression | "_"
+    expression = product { ( "+" | "-" ) product }
+    product    = factor { "*" factor }
+    factor     = VARIABLE | NAME | NUMBER | "-" factor | "(" expression ")" | aggregate
+    aggregate  = kind "{" expression { "," expression } ":" part { "," part } "}"
+    kind       = "count" | "sum" | "min" | "max"
 
-A NAME with other characters than letters, digits, `-` and `_` stands in single quotes.
+A NAME with other characters than letters, digits, `-` and `_`, or with digits only, stands in
+single quotes. `min` can stand in heads only.
 """
 
 from __future__ import annotations
@@ -23,6 +30,9 @@ from planlog.datalog.lexer import Kind, Token, tokenize
 from planlog.datalog.syntax import (
     Comparison,
     Constant,
+    Expression,
+    Number,
+    Operation,
     Term,
     Variable,
     Wildcard,
@@ -32,14 +42,24 @@ from planlog.datalog.syntax import (
 
 
 @dataclass(frozen=True)
+class ParsedAggregate(Term):
+    """`kind { elements : body }`; the name is its text."""
+
+    kind: str = ""
+    elements: tuple[Expression, ...] = ()
+    body: tuple[ParsedAtom | Comparison, ...] = ()
+
+
+@dataclass(frozen=True)
 class ParsedAtom:
     """An atom `p@status(terms)` or its negation; the status is optional."""
 
     name: Token
     status: Token | None
-    terms: tuple[Term, ...]
+    terms: tuple[Expression, ...]
     negated: bool
     place: Place
+    least: int | None = None  # the number of the argument after `min`
 
 
 @dataclass(frozen=True)
@@ -72,8 +92,19 @@ class _ResumeError(Exception):
         self.position = position
 
 
-_TERMS = (Kind.VARIABLE, Kind.NAME, Kind.WILDCARD)
-_COMPARISONS = (Kind.EQUAL, Kind.UNEQUAL)
+_TERMS = (Kind.VARIABLE, Kind.NAME, Kind.WILDCARD, Kind.NUMBER)
+_COMPARISONS = {
+    Kind.EQUAL: "=",
+    Kind.UNEQUAL: "!=",
+    Kind.LESS: "<",
+    Kind.LESS_OR_EQUAL: "<=",
+    Kind.GREATER: ">",
+    Kind.GREATER_OR_EQUAL: ">=",
+}
+_SUMS = {Kind.PLUS: "+", Kind.MINUS: "-"}
+_PRODUCTS = {Kind.TIMES: "*"}
+_IN_EXPRESSIONS = (*_COMPARISONS, *_SUMS, *_PRODUCTS)
+_MOST_PARTS = 50  # of an expression
 _PDDL_ATOM = "expected a literal, found '('", "write 'on(A, B)', not '(on A B)'"
 _COMMENT = re.compile(r"('[^'\n]*')|%[^\n]*")  # or a quoted name, which may contain `%`
 _LITERAL = "a literal is written 'p(X)', 'not p(X)', 'X = Y' or 'X != Y'"
@@ -85,6 +116,7 @@ class _Parser:
         self.diagnostics = diagnostics
         self.tokens = tokenize(text, diagnostics)
         self.position = 0
+        self.nesting = 0  # of expressions
 
     # Tokens
 
@@ -125,6 +157,7 @@ class _Parser:
             try:
                 rules.append(self.rule())
             except _ResumeError as error:
+                self.nesting = 0
                 if error.position is None:
                     self.skip_rule()
                 else:
@@ -162,7 +195,7 @@ class _Parser:
                 self.fail(token, "a head cannot be negated", hint)
             case Kind.OPEN:
                 self.fail(token, *_PDDL_ATOM)
-        if token.kind in _TERMS and self.after_next() in _COMPARISONS:
+        if token.kind in _TERMS and self.after_next() in _IN_EXPRESSIONS:
             self.fail(token, "a comparison cannot be a head", "write 'head :- body.'")
         if token.kind is not Kind.NAME and self.after_next() not in (Kind.OPEN, Kind.AT):
             self.fail(token, f"expected the head of a rule, found {token}", _head_hint(token))
@@ -254,23 +287,106 @@ class _Parser:
         first = self.next
         if first.kind is Kind.NOT:
             self.fail(first, "'not' stands twice", "write it once, or not at all")
-        if first.kind is Kind.OPEN:
+        if first.kind is Kind.OPEN and self.after_next() is Kind.NAME:
             self.fail(first, *_PDDL_ATOM)
-        if first.kind in _TERMS and self.after_next() in _COMPARISONS:
+        starts_expression = first.kind in (Kind.NUMBER, Kind.MINUS, Kind.OPEN)
+        if first.kind is Kind.NAME and self.after_next() is Kind.OPEN_SET:
+            starts_expression = True
+        if starts_expression or (first.kind in _TERMS and self.after_next() in _IN_EXPRESSIONS):
             return self.comparison(token, negated)
         if first.kind is not Kind.NAME and self.after_next() not in (Kind.OPEN, Kind.AT):
             self.fail(first, f"expected a literal, found {first}", _LITERAL)
         return self.atom(token, negated)
 
     def comparison(self, start: Token, negated: bool) -> Comparison:
-        left = _term(self.take())
-        operator = self.take()
-        right = self.term()
+        left = self.expression()
+        if self.next.kind not in _COMPARISONS:
+            hint = "integers are compared by '=', '!=', '<', '<=', '>' and '>='"
+            if self.next.kind is Kind.OPEN:
+                name = self.text[start.start : self.next.start].strip().lower()
+                hint = f"a name with special characters stands in quotes: {quoted(name)}"
+            self.fail(self.next, f"expected a comparison, found {self.next}", hint)
+        operator = _COMPARISONS[self.take().kind]
+        right = self.expression()
         if negated:
-            other = "!=" if operator.kind is Kind.EQUAL else "="
-            hint = f"write '{left} {other} {right}'"
+            opposite = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+            hint = f"write '{left} {opposite[operator]} {right}'"
             self.fail(start, "a comparison cannot be negated", hint)
-        return Comparison(left, right, operator.kind is Kind.EQUAL, self.extent(start))
+        return Comparison(left, operator, right, self.extent(start))
+
+    # Expressions
+
+    def expression(self, opening: Token | None = None) -> Expression:
+        """Read a sum of products."""
+        start = self.position
+        result = self.product(opening)
+        while self.next.kind in _SUMS:
+            operator = _SUMS[self.take().kind]
+            result = Operation(operator, result, self.product(opening))
+            self.limit(start)
+        return result
+
+    def product(self, opening: Token | None) -> Expression:
+        start = self.position
+        result = self.factor(opening)
+        while self.next.kind in _PRODUCTS:
+            operator = _PRODUCTS[self.take().kind]
+            result = Operation(operator, result, self.factor(opening))
+            self.limit(start)
+        return result
+
+    def factor(self, opening: Token | None) -> Expression:
+        token = self.next
+        if token.kind is Kind.MINUS:
+            self.take()
+            self.nest(token)
+            inner = self.factor(opening)
+            self.nesting -= 1
+            if isinstance(inner, Number):
+                return Number(str(-inner.value), token.place)
+            return Operation("-", Number("0", token.place), inner)
+        if token.kind is Kind.OPEN:
+            self.take()
+            self.nest(token)
+            inner = self.expression(token)
+            self.nesting -= 1
+            if not self.accept(Kind.CLOSE):
+                self.never_closed(token)
+            return inner
+        if token.kind is Kind.NAME and self.after_next() is Kind.OPEN_SET:
+            return self.aggregate()
+        return self.term(opening)
+
+    def nest(self, token: Token) -> None:
+        self.nesting += 1
+        if self.nesting > _MOST_PARTS:
+            self.fail(token, f"more than {_MOST_PARTS} levels in an expression", "simplify it")
+
+    def limit(self, start: int) -> None:
+        if self.position - start > 2 * _MOST_PARTS:
+            hint = "compute a part of it in a rule of its own"
+            self.fail(self.tokens[start], f"more than {_MOST_PARTS} parts in an expression", hint)
+
+    def aggregate(self) -> ParsedAggregate:
+        start = self.take()
+        opening = self.take()
+        self.nest(start)
+        elements = [self.expression(opening)]
+        while self.accept(Kind.COMMA):
+            elements.append(self.expression(opening))
+        if not self.accept(Kind.COLON):
+            hint = f"write '{start.text} {{ X : p(X) }}'"
+            self.fail(self.next, f"expected ',' or ':', found {self.next}", hint)
+        body = [self.part("the set has no condition", "write literals after ':'")]
+        while self.accept(Kind.COMMA):
+            body.append(self.part("expected a literal after ','", _LITERAL))
+        if not self.accept(Kind.CLOSE_SET):
+            self.fail(
+                opening, "this '{' is never closed", f"expected ',' or '}}' before {self.next}"
+            )
+        self.nesting -= 1
+        text = self.one_line(start, self.previous)
+        return ParsedAggregate(text, self.extent(start), start.text, tuple(elements), tuple(body))
 
     def atom(self, start: Token, negated: bool) -> ParsedAtom:
         name = self.take()
@@ -280,11 +396,11 @@ class _Parser:
         if self.accept(Kind.AT):
             status = self.next
             if status.kind not in (Kind.NAME, Kind.VARIABLE):
-                hint = "write '@goal', '@ag', '@ug' or '@aa'"
+                hint = "write '@goal', '@ag', '@ug', '@aa' or '@un'"
                 self.fail(status, f"expected a goal status after '@', found {status}", hint)
             status = replace(self.take(), text=status.text.lower())
-        terms = self.terms() if self.next.kind is Kind.OPEN else ()
-        return ParsedAtom(name, status, terms, negated, self.extent(start))
+        terms, least = self.terms() if self.next.kind is Kind.OPEN else ((), None)
+        return ParsedAtom(name, status, terms, negated, self.extent(start), least)
 
     def lower_case(self, token: Token) -> Token:
         """Report `On(A, B)`, and read it as `on(A, B)`."""
@@ -295,26 +411,41 @@ class _Parser:
         self.diagnostics.error(token.place, message, f"names start with a small letter: '{name}'")
         return replace(token, kind=Kind.NAME, text=name)
 
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self) -> tuple[tuple[Expression, ...], int | None]:
+        """Read arguments; return them and the number of the one after `min`."""
         opening = self.take()
         if self.accept(Kind.CLOSE):
-            return ()
-        terms = [self.term(opening)]
-        while not self.accept(Kind.CLOSE):
+            return (), None
+        least: int | None = None
+        terms: list[Expression] = []
+        while True:
+            if self.at_minimum():
+                if least is not None:
+                    self.fail(self.next, "'min' stands twice", "an atom has one least value")
+                self.take()
+                least = len(terms)
+            terms.append(self.expression(opening))
+            if self.accept(Kind.CLOSE):
+                return tuple(terms), least
             if self.next.kind in _TERMS:
                 hint = "separate arguments with ','"
                 self.fail(self.next, f"expected ',' or ')', found {self.next}", hint)
             if not self.accept(Kind.COMMA):
                 self.never_closed(opening)
-            terms.append(self.term(opening))
-        return tuple(terms)
+
+    def at_minimum(self) -> bool:
+        """Return whether `min` stands before an expression; else it is the name of an object."""
+        following = (Kind.VARIABLE, Kind.NUMBER, Kind.MINUS, Kind.OPEN)
+        return self.next == replace(self.next, kind=Kind.NAME, text="min") and (
+            self.after_next() in following
+        )
 
     def term(self, opening: Token | None = None) -> Term:
         token = self.next
         if token.kind not in _TERMS:
             if opening and token.kind in (Kind.DOT, Kind.END, Kind.IF):
                 self.never_closed(opening)
-            hint = "an argument is a variable, the name of an object, or '_'"
+            hint = "an argument is a variable, the name of an object, an integer, or '_'"
             self.fail(token, f"expected an argument, found {token}", hint)
         if token.kind is Kind.NAME and self.after_next() is Kind.OPEN:
             hint = f"terms are not nested; is a ')' missing before {quoted(token.text)}?"
@@ -345,6 +476,8 @@ def _term(token: Token) -> Term:
             return Variable(token.text, token.place)
         case Kind.WILDCARD:
             return Wildcard(place=token.place)
+        case Kind.NUMBER:
+            return Number(str(int(token.text)), token.place)
         case _:
             return Constant(token.text, token.place)
 

@@ -67,7 +67,7 @@ def _bound(
         values = tuple(syntax.Constant(t) if isinstance(t, str) else terms[t] for t in part.terms)
         if part.predicate == "=":
             left, right = values
-            comparisons.append(Comparison(left, right, equal=not part.negated))
+            comparisons.append(Comparison(left, "!=" if part.negated else "=", right))
         else:
             relation = Relation(part.predicate, len(values), Source.STATE)
             literals.append(Literal(relation, values, part.negated))
@@ -105,7 +105,9 @@ def _implies(literal: Literal, variable: Variable, wanted: _Types, domain: Domai
         return all(any(domain.is_subtype(name, super_) for super_ in wanted) for name in types)
 
     relation = literal.relation
-    if relation.has_rules or variable not in literal.terms:
+    if variable not in literal.terms or relation.has_rules:
+        return False
+    if relation.source in (Source.FUNCTION, Source.AGGREGATE):
         return False
     if relation.source is Source.TYPE:
         return within(relation.name.split("|"))

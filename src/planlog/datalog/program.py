@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from planlog.datalog.diagnostics import Diagnostics
+from planlog.datalog.diagnostics import Diagnostics, Place
 from planlog.datalog.lint import lint
 from planlog.datalog.parser import parse
 from planlog.datalog.resolve import resolve
@@ -14,7 +14,8 @@ from planlog.datalog.safety import check_safety
 from planlog.datalog.stratify import Dependencies, check_stratified
 from planlog.datalog.syntax import Rule
 from planlog.datalog.typecheck import check_types
-from planlog.errors import Diagnostic
+from planlog.datalog.values import check_values
+from planlog.errors import Diagnostic, Severity
 from planlog.files import read_input_text
 
 if TYPE_CHECKING:
@@ -30,6 +31,15 @@ class Program:
     file: str = field(default="<rules>", compare=False)
     text: str = field(default="", compare=False)
     expanded: bool = False  # the bodies of rules for actions contain their preconditions
+
+    def diagnostic(
+        self, place: Place, message: str, hint: str, severity: Severity = Severity.ERROR
+    ) -> Diagnostic:
+        """Return a diagnostic about a part of the file, with its line if the text has it."""
+        line, column, length = place
+        lines = self.text.split("\n")
+        source = lines[line - 1] if 0 < line <= len(lines) else ""
+        return Diagnostic(self.file, line, column, message, hint, source, length, severity)
 
     def without_network_rules(self) -> tuple[Program, tuple[Rule, ...]]:
         """Split the program into the rules of the policy and those that only networks read."""
@@ -62,6 +72,7 @@ def parse_program(text: str, domain: Domain, file: str = "<rules>") -> Program:
     dependencies = Dependencies(rules)
     check_safety(rules, diagnostics)
     check_stratified(dependencies, diagnostics)
+    check_values(rules, dependencies, diagnostics)
     check_types(dependencies.in_order(rules), domain, diagnostics)
     diagnostics.raise_errors()
     lint(rules, dependencies, domain, diagnostics)

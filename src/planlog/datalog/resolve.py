@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
 from planlog.datalog import syntax
+from planlog.datalog.desugar import AggregateNames, Desugared, desugar
 from planlog.datalog.diagnostics import Diagnostics, enumeration, nearest
 from planlog.datalog.lexer import Token
 from planlog.datalog.parser import ParsedAtom, ParsedFile, ParsedRule
+from planlog.datalog.sorts import with_sorts
 from planlog.datalog.syntax import (
     NETWORK_MARK,
     STATUSES,
+    Aggregate,
     Literal,
     Relation,
     Rule,
@@ -26,7 +30,8 @@ if TYPE_CHECKING:
     from planlog.pddl.task import Domain
 
 _STATUS_HELP = (
-    "write @goal (in the goal), @ag (achieved goal), @ug (unachieved goal) or @aa (true, no goal)"
+    "write @goal (in the goal), @ag (achieved goal), @ug (unachieved goal), @aa (true, no goal) or "
+    "@un (true, but unwanted)"
 )
 
 
@@ -37,9 +42,10 @@ def resolve(parsed: ParsedFile, domain: Domain, diagnostics: Diagnostics) -> lis
     in a body a predicate hides a type of the same name, and both hide an action. `t@type` is the
     type t in any case.
     """
-    resolver = _Resolver(parsed, domain, diagnostics)
-    resolved = [resolver.rule(rule) for rule in parsed.rules]
-    return [rule for rule in resolved if rule is not None]
+    desugared = desugar(parsed, domain, diagnostics)
+    resolver = _Resolver(desugared, parsed.skipped_names, domain, diagnostics)
+    resolved = [resolver.rule(rule) for rule in desugared.rules]
+    return with_sorts([rule for rule in resolved if rule is not None])
 
 
 def _is_marked(atom: ParsedAtom) -> bool:
@@ -47,10 +53,17 @@ def _is_marked(atom: ParsedAtom) -> bool:
 
 
 class _Resolver:
-    def __init__(self, parsed: ParsedFile, domain: Domain, diagnostics: Diagnostics) -> None:
+    def __init__(
+        self,
+        parsed: Desugared,
+        skipped_names: frozenset[str],
+        domain: Domain,
+        diagnostics: Diagnostics,
+    ) -> None:
         self.domain = domain
         self.diagnostics = diagnostics
-        self.skipped = parsed.skipped_names
+        self.skipped = skipped_names
+        self.aggregates = parsed.aggregates
         self.predicates = {predicate.name: predicate for predicate in domain.predicates}
         self.types = domain.type_ids
         self.actions = {action.name: action for action in domain.actions}
@@ -60,26 +73,46 @@ class _Resolver:
         for rule in parsed.rules:
             name = rule.head.name.text
             if not (name in self.predicates or name in self.types or name in self.defined):
-                self.first_heads[name] = rule.head
-                self.defined[name] = Relation(name, len(rule.head.terms), Source.DERIVED)
+                self.first_heads.setdefault(name, rule.head)
+        heads: dict[str, list[ParsedAtom]] = {}
+        for rule in parsed.rules:
+            heads.setdefault(rule.head.name.text, []).append(rule.head)
+        for name, head in self.first_heads.items():
+            least = self.least_column(heads[name])
+            self.defined[name] = Relation(name, len(head.terms), Source.DERIVED, least=least)
 
     def rule(self, parsed: ParsedRule) -> Rule | None:
         parts = (parsed.head, *parsed.body)
-        taken = {term.name for part in parts for term in part.terms}
+        taken = {term.name for part in parts for term in _terms(part)}
         fresh = (name for i in count(1) if (name := f"_{i}") not in taken)
         head = self.head(parsed.head)
         body = [self.part(part, fresh) for part in parsed.body]
         known = tuple(part for part in body if part is not None)
         if head is None or len(known) < len(body):
             return None
-        return Rule(head, known, parsed.text, _is_marked(parsed.head))
+        rule = Rule(head, known, parsed.text, _is_marked(parsed.head))
+        return rule if parsed.text else replace(rule, text=str(rule))
+
+    def least_column(self, heads: list[ParsedAtom]) -> int | None:
+        """Return the column of the least values of a predicate with these heads."""
+        marked = [head for head in heads if head.least is not None]
+        for head in marked:
+            if head.least != marked[0].least:
+                message = f"'min' stands at another argument of {head.name.text}"
+                line = marked[0].place.line
+                self.diagnostics.error(head.place, message, f"compare the rule in line {line}")
+        return marked[0].least if marked else None
 
     def head(self, atom: ParsedAtom) -> Literal | None:
         name = atom.name.text
         hint = "write a variable and bind it in the body"
         if name in self.actions:
             hint = "write a variable; the action's precondition binds it"
-        are_named = self.check_named(atom.terms, "a head", hint)
+        are_named = self.check_named(_terms(atom), "a head", hint)
+        if name in self.actions and atom.least is not None:
+            message = f"{written(name)} is an action, whose arguments are objects"
+            self.diagnostics.error(atom.place, message, "'min' is for rules of new predicates")
+            return None
         if name not in self.defined:
             kind = "predicate" if name in self.predicates else "type"
             self.diagnostics.error(
@@ -91,7 +124,7 @@ class _Resolver:
         if atom.status and (name in self.actions or not _is_marked(atom)):
             self.no_mark(atom, atom.status)
             return None
-        literal = self.checked(atom, self.defined[name], atom.terms)
+        literal = self.checked(atom, self.defined[name], _terms(atom))
         return literal if are_named else None
 
     def part(
@@ -104,7 +137,11 @@ class _Resolver:
         relation = self.relation(part)
         if relation is None:
             return None
-        terms = part.terms
+        if part.least is not None:
+            hint = "a body reads the least value: write the argument without 'min'"
+            self.diagnostics.error(part.place, "'min' can stand in heads only", hint)
+            return None
+        terms = _terms(part)
         if not part.negated:
             terms = tuple(
                 syntax.Variable(next(fresh), term.place)
@@ -124,12 +161,19 @@ class _Resolver:
     def relation(self, atom: ParsedAtom) -> Relation | None:
         """Return the relation of a literal in a body."""
         name = atom.name.text
+        if name in self.aggregates:
+            return self.aggregate(name, self.aggregates[name])
         is_type = name in self.types
         if is_type and atom.status and atom.status.text == Source.TYPE.value:
             return Relation.of_type(name, self.domain)
         if name in self.predicates:
             source = self.status(atom.status) if atom.status else Source.STATE
             return Relation(name, self.predicates[name].arity, source) if source else None
+        if name in self.domain.function_ids and name not in self.defined:
+            if atom.status:
+                self.no_status(atom, atom.status)
+                return None
+            return self.domain_function(name)
         relation = Relation.of_type(name, self.domain) if is_type else self.defined.get(name)
         if relation is None:
             if name not in self.skipped:
@@ -139,6 +183,18 @@ class _Resolver:
             self.no_status(atom, atom.status)
             return None
         return relation
+
+    def aggregate(self, name: str, names: AggregateNames) -> Relation:
+        """Return the relation of an aggregate."""
+        groups = self.defined[names.groups] if names.groups else None
+        size = names.group_size
+        aggregate = Aggregate(names.kind, self.defined[names.elements], groups, size)
+        return Relation(name, size + 1, Source.AGGREGATE, aggregate=aggregate)
+
+    def domain_function(self, name: str) -> Relation:
+        """Return the relation of a static function: its arguments and its value."""
+        arity = self.domain.function_arities[name]
+        return Relation(name, arity + 1, Source.FUNCTION, numbers=frozenset([arity]))
 
     def status(self, status: Token) -> Source | None:
         source = STATUSES.get(status.text)
@@ -173,7 +229,7 @@ class _Resolver:
         name = atom.name.text
 
         def hint() -> str:
-            candidates = set(self.predicates)
+            candidates = set(self.predicates) | set(self.domain.function_ids)
             if not atom.status:
                 candidates |= set(self.types) | set(self.defined)
             base, _, status = name.replace("-", "_").rpartition("_")
@@ -206,6 +262,8 @@ class _Resolver:
                 return f"a type is a predicate with one argument: {written(relation.name)}(X)"
             case Source.ACTION:
                 return f"the action is declared as {self.actions[relation.name]}"
+            case Source.FUNCTION:
+                return f"{relation} is a function: its value is the last argument"
             case Source.DERIVED:
                 return f"its first rule is in line {self.first_heads[relation.name].place.line}"
             case _:
@@ -218,6 +276,13 @@ class _Resolver:
                 if "type" in hidden:
                     also += f", which is {written(relation.name)}@type(X)"
                 return f"the predicate is declared as {self.predicates[relation.name]}{also}"
+
+
+def _terms(part: ParsedAtom | syntax.Comparison) -> tuple[Term, ...]:
+    """Return the terms of a part of a rule without expressions as arguments."""
+    if isinstance(part, syntax.Comparison):
+        return part.terms
+    return tuple(term for term in part.terms if isinstance(term, Term))
 
 
 def _arguments(count: int) -> str:

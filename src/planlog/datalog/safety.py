@@ -1,11 +1,16 @@
-"""Safety or range restriction (Ullman 1988): a positive literal binds every variable of a rule."""
+"""Safety or range restriction (Ullman 1988): a positive literal binds every variable of a rule.
+
+An equation binds a variable, too, if its other side is an integer whose variables are bound.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 
 from planlog.datalog.diagnostics import Diagnostics
-from planlog.datalog.syntax import Comparison, Constant, Literal, Rule, Variable
+from planlog.datalog.sorts import numeric_variables
+from planlog.datalog.syntax import Comparison, Constant, Literal, Rule, Variable, terms_of
 
 
 def check_safety(rules: list[Rule], diagnostics: Diagnostics) -> None:
@@ -19,7 +24,10 @@ def check_safety(rules: list[Rule], diagnostics: Diagnostics) -> None:
                 places.setdefault(place, remedy)
         for variable, places in unbound.values():
             remedy = "bind it in a positive literal of the body"
-            if _has_constant(rule, variable.name.lower()):
+            if "-" in variable.name:
+                spaced = variable.name.replace("-", " - ")
+                remedy = f"is '{spaced}' meant? without spaces, '-' is a part of the name"
+            elif _has_constant(rule, variable.name.lower()):
                 remedy = f"is '{variable.name.lower()}' meant to be the variable {variable}?"
             elif len(places) == 1:
                 remedy = next(iter(places.values()))
@@ -32,7 +40,21 @@ def bound_variables(rule: Rule) -> set[str]:
     binding = [literal for literal in rule.literals if not literal.negated]
     if rule.is_policy_rule:
         binding.append(rule.head)
-    return {t.name for part in binding for t in part.terms if isinstance(t, Variable)}
+    bound = {t.name for part in binding for t in part.terms if isinstance(t, Variable)}
+    equations = [part for part in rule.body if isinstance(part, Comparison) and part.equal]
+    numeric = numeric_variables(rule) if equations else set()
+    changed = True
+    while changed:
+        changed = False
+        for equation in equations:
+            for target, value in permutations((equation.left, equation.right)):
+                if not isinstance(target, Variable) or target.name in bound:
+                    continue
+                names = {t.name for t in terms_of(value) if isinstance(t, Variable)}
+                if target.name in numeric and names <= bound:
+                    bound.add(target.name)
+                    changed = True
+    return bound
 
 
 def _has_constant(rule: Rule, name: str) -> bool:

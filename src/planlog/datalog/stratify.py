@@ -31,9 +31,18 @@ class Dependencies:
         for rule in rules:
             read = self.literals.setdefault(rule.head.relation, [])
             for literal in rule.literals:
-                if literal.relation.has_rules:
+                if literal.relation.has_rules or literal.relation.inputs:
                     read.append(literal)
                     self.literals.setdefault(literal.relation, [])
+                if literal.relation.inputs and not self.literals[literal.relation]:
+                    # An aggregate needs all of its elements first, as a negation does.
+                    self.literals[literal.relation] = [
+                        Literal(needed, (), True, literal.place)
+                        for needed in literal.relation.inputs
+                    ]
+        for read in list(self.literals.values()):
+            for literal in read:
+                self.literals.setdefault(literal.relation, [])
 
     def needed_for(self, relations: Iterable[Relation]) -> set[Relation]:
         """Return those of the relations that have rules, and all that they depend on."""
@@ -104,8 +113,9 @@ def _report_cycle(relation: Relation, path: list[Literal], diagnostics: Diagnost
         step = f"not {literal.relation}" if literal.negated else str(literal.relation)
         steps.append(f"{cycle[-1].removeprefix('not ')} needs {step} (line {literal.place.line})")
         cycle.append(step)
+    own = "an aggregate of itself" if relation.aggregate else "its own negation"
     diagnostics.error(
         path[0].place,
-        f"{relation} depends on its own negation: {' -> '.join(cycle)}",
+        f"{relation} depends on {own}: {' -> '.join(cycle)}",
         f"break the cycle: {', '.join(steps)}",
     )

@@ -22,9 +22,12 @@ class Source(Enum):
     ACHIEVED_GOAL = "ag"  # p@ag: in the goal and true
     UNACHIEVED_GOAL = "ug"  # p@ug: in the goal and not true
     ACHIEVED_NONGOAL = "aa"  # p@aa: true and not in the goal
+    UNWANTED = "un"  # p@un: true, and its negation is in the goal
     TYPE = "type"  # the objects of a type and of its subtypes
+    FUNCTION = "function"  # a static function; its value is the last column
     DERIVED = "derived"  # defined by rules of the file
     ACTION = "action"  # an action of the domain that the policy derives
+    AGGREGATE = "aggregate"  # a number for each group of the rows of another relation
 
 
 STATUSES = {
@@ -34,11 +37,12 @@ STATUSES = {
         Source.ACHIEVED_GOAL,
         Source.UNACHIEVED_GOAL,
         Source.ACHIEVED_NONGOAL,
+        Source.UNWANTED,
     )
 }
 
 
-_PLAIN_NAME = re.compile(r"(?!not\Z)[a-z0-9][a-z0-9_-]*")
+_PLAIN_NAME = re.compile(r"(?!not\Z|[0-9]+\Z)[a-z0-9][a-z0-9_-]*")
 
 
 def quoted(name: str) -> str:
@@ -55,15 +59,39 @@ def written(name: str) -> str:
 NETWORK_MARK = "@network"  # after the name in a head: networks read the predicate
 
 
+AGGREGATES = ("count", "sum", "min", "max")
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """What an aggregate computes: a number for each group of elements.
+
+    The columns of the elements are the group, the value and whatever tells equal values apart. The
+    groups that may be empty are the rows of `groups`.
+    """
+
+    kind: str
+    elements: Relation
+    groups: Relation | None
+    group_size: int
+
+
 @dataclass(frozen=True)
 class Relation:
-    """A set of rows of objects; the name is that of the rule file without the status."""
+    """A set of rows of objects and integers; the name is that of the rule file without the status.
+
+    `numbers` are the columns that hold integers. A relation of least values has one row for each
+    combination of the other columns, with the least integer in the column `least`.
+    """
 
     name: str
     arity: int
     source: Source
     # A type whose name a predicate has, too; its text is `t@type`.
     hidden: bool = field(default=False, compare=False, repr=False)
+    numbers: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
+    least: int | None = field(default=None, compare=False, repr=False)
+    aggregate: Aggregate | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of_type(cls, name: str, domain: Domain) -> Relation:
@@ -74,6 +102,14 @@ class Relation:
     def has_rules(self) -> bool:
         """Whether rules define the relation; the others are inputs."""
         return self.source in (Source.DERIVED, Source.ACTION)
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations that an aggregate reads."""
+        if self.aggregate is None:
+            return ()
+        groups = self.aggregate.groups
+        return (self.aggregate.elements, *([groups] if groups else []))
 
     def __str__(self) -> str:
         is_marked = self.hidden or self.source.value in STATUSES
@@ -103,6 +139,15 @@ class Constant(Term):
         return written(self.name)
 
 
+class Number(Term):
+    """An integer."""
+
+    @property
+    def value(self) -> int:
+        """The integer."""
+        return int(self.name)
+
+
 @dataclass(frozen=True)
 class Wildcard(Term):
     """`_` under `not`: any object at all. Elsewhere each `_` becomes a new variable."""
@@ -122,6 +167,12 @@ class Literal:
     @property
     def atom(self) -> str:
         """Text without `not`."""
+        if aggregate := self.relation.aggregate:
+            *group, number = self.terms
+            own = fresh_names(aggregate.elements.arity - len(group), taken=set(map(str, group)))
+            elements = ", ".join(map(str, (*group, *own)))
+            whole = f"{written(aggregate.elements.name)}({elements})"
+            return f"{number} = {aggregate.kind} {{ {', '.join(own)} : {whole} }}"
         arguments = ", ".join(map(str, self.terms))
         return f"{self.relation}({arguments})" if arguments else str(self.relation)
 
@@ -130,21 +181,79 @@ class Literal:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """An equality or inequality of two terms; it never binds a variable."""
+class Operation:
+    """An expression over integers: two expressions and `+`, `-` or `*`."""
 
-    left: Term
-    right: Term
-    equal: bool
+    operator: str
+    left: Expression
+    right: Expression
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The variables and numbers of the expression."""
+        return terms_of(self.left) + terms_of(self.right)
+
+    def __str__(self) -> str:
+        left, right = str(self.left), str(self.right)
+        if self.operator == "*":
+            left, right = (
+                f"({side})" if isinstance(side, Operation) and side.operator != "*" else str(side)
+                for side in (self.left, self.right)
+            )
+        if isinstance(self.right, Operation) and (
+            self.operator == "-" or (self.operator == "*" and self.right.operator == "*")
+        ):
+            right = f"({self.right})"
+        return f"{left} {self.operator} {right}"
+
+
+Expression = Term | Operation
+
+
+def terms_of(expression: Expression) -> tuple[Term, ...]:
+    """Return the terms of an expression."""
+    return expression.terms if isinstance(expression, Operation) else (expression,)
+
+
+def fresh_names(count: int, taken: set[str]) -> list[str]:
+    """Return names of variables that are not taken."""
+    names: list[str] = []
+    number = 0
+    while len(names) < count:
+        number += 1
+        if f"V{number}" not in taken:
+            names.append(f"V{number}")
+    return names
+
+
+OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison of two objects, by `=` or `!=`, or of two integers.
+
+    An equation gives a variable its value if the other side is an integer. A comparison of objects
+    never binds a variable.
+    """
+
+    left: Expression
+    operator: str
+    right: Expression
     place: Place = field(default=NOWHERE, compare=False, repr=False)
 
     @property
-    def terms(self) -> tuple[Term, Term]:
-        """Both sides."""
-        return self.left, self.right
+    def terms(self) -> tuple[Term, ...]:
+        """The terms of both sides."""
+        return terms_of(self.left) + terms_of(self.right)
+
+    @property
+    def equal(self) -> bool:
+        """Whether the comparison is an equation."""
+        return self.operator == "="
 
     def __str__(self) -> str:
-        return f"{self.left} {'=' if self.equal else '!='} {self.right}"
+        return f"{self.left} {self.operator} {self.right}"
 
 
 @dataclass(frozen=True)
@@ -182,6 +291,10 @@ class Rule:
 
     def __str__(self) -> str:
         head = str(self.head)
+        least = self.head.relation.least
+        if least is not None:
+            texts = [f"{'min ' * (i == least)}{term}" for i, term in enumerate(self.head.terms)]
+            head = f"{self.head.relation}({', '.join(texts)})"
         if self.for_network:
             name = str(self.head.relation)
             head = f"{name}{NETWORK_MARK}{head.removeprefix(name)}"

@@ -14,10 +14,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planlog.datalog.diagnostics import Diagnostics
+from planlog.datalog.sorts import is_of_integers, numeric_variables
 from planlog.datalog.syntax import (
     Comparison,
     Constant,
     Literal,
+    Number,
     Relation,
     Rule,
     Source,
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
     from planlog.pddl.task import Domain
 
 Types = frozenset[str]
+
+# A type that no object has; no name of PDDL contains a space.
+INTEGER = "an integer"
+_INTEGERS: Types = frozenset([INTEGER])
 
 
 def check_types(rules: list[Rule], domain: Domain, diagnostics: Diagnostics) -> None:
@@ -47,7 +53,8 @@ class _Checker:
         self.domain = domain
         self.diagnostics = diagnostics
         self.parents = {declared.name: declared.parents for declared in domain.types}
-        self.all_types = frozenset(self.parents)
+        self.object_types = frozenset(self.parents)
+        self.all_types = self.object_types | _INTEGERS
         self.below = {
             above: frozenset(t for t in self.parents if domain.is_subtype(t, above))
             for above in self.parents
@@ -58,9 +65,16 @@ class _Checker:
     # Types of columns and terms
 
     def column(self, relation: Relation, index: int) -> Types:
+        if index in relation.numbers:
+            return _INTEGERS
         match relation.source:
             case Source.DERIVED:
                 return self.derived.get((relation, index), frozenset())
+            case Source.AGGREGATE:
+                assert relation.aggregate is not None
+                return self.column(relation.aggregate.elements, index)
+            case Source.FUNCTION:
+                return self.object_types
             case Source.TYPE:
                 return self.below[relation.name]
             case _:
@@ -94,12 +108,18 @@ class _Checker:
         for literal, index, variable in _binding_places(rule):
             known = types.get(variable.name, self.all_types)
             types[variable.name] = known & self.column(literal.relation, index)
+        for name in numeric_variables(rule):
+            types[name] = types.get(name, _INTEGERS) & _INTEGERS
         return types
 
     def of_term(self, term: Term, types: dict[str, Types]) -> Types:
         """Return the possible types of a term; an object of a task may have any type."""
+        if isinstance(term, Number):
+            return _INTEGERS
         if isinstance(term, Constant) and term.name in self.domain.constants:
             return frozenset((self.domain.constants[term.name],))
+        if isinstance(term, Constant):
+            return self.object_types
         if isinstance(term, Variable) and term.name in types:
             return types[term.name]
         return self.all_types
@@ -107,6 +127,8 @@ class _Checker:
     # Conflicts
 
     def check(self) -> None:
+        self.check_columns()
+        self.check_aggregates()
         for rule in self.rules:
             types: dict[str, Types] = {}
             seen: dict[str, list[tuple[Literal, Types]]] = {}
@@ -123,9 +145,11 @@ class _Checker:
                     reported = literal
                     self.conflict(variable, literal, index, known, seen[variable.name])
                     types[variable.name] = frozenset()
+            # An object that is compared with '<' is one mistake, not one in each comparison.
+            numeric = {n for n in numeric_variables(rule) if INTEGER in types.get(n, _INTEGERS)}
             for part in (rule.head, *rule.body):
                 if isinstance(part, Comparison):
-                    self.check_comparison(part, types)
+                    self.check_comparison(part, types, numeric)
                 else:
                     self.check_literal(part, types)
 
@@ -154,10 +178,11 @@ class _Checker:
             found = self.of_term(term, types)
             if not column or not found or column & found:
                 continue
-            if isinstance(term, Constant):
+            if isinstance(term, Constant | Number):
+                kind = "integer" if isinstance(term, Number) else "constant"
                 self.diagnostics.error(
                     term.place,
-                    f"constant {term} can never match: it is {self.describe(found)}, "
+                    f"{kind} {term} can never match: it is {self.describe(found)}, "
                     f"but {self.describe(column)} is expected here",
                     self.remedy(literal),
                 )
@@ -170,7 +195,12 @@ class _Checker:
                 )
                 return
 
-    def check_comparison(self, comparison: Comparison, types: dict[str, Types]) -> None:
+    def check_comparison(
+        self, comparison: Comparison, types: dict[str, Types], numeric: set[str]
+    ) -> None:
+        if is_of_integers(comparison, numeric):
+            self.check_integers(comparison, types)
+            return
         if all(isinstance(term, Constant) for term in comparison.terms):
             return  # the linter warns about it
         left, right = (self.of_term(term, types) for term in comparison.terms)
@@ -187,11 +217,62 @@ class _Checker:
             message = f"'{comparison}' always holds: {reason}"
             self.diagnostics.warning(comparison.place, message, "delete it")
 
+    def check_integers(self, comparison: Comparison, types: dict[str, Types]) -> None:
+        """Report an object in a comparison of integers."""
+        for term in comparison.terms:
+            found = self.of_term(term, types)
+            if isinstance(term, Variable) and term.name not in types:
+                continue  # the comparison binds it
+            if found and INTEGER not in found:
+                self.diagnostics.error(
+                    term.place,
+                    f"{term} is {self.describe(found)}, but '{comparison}' compares integers",
+                    "objects can only be compared by '=' and '!='",
+                )
+                return
+
+    def check_aggregates(self) -> None:
+        """Report sums and extremes of objects."""
+        for rule in self.rules:
+            for literal in rule.literals:
+                aggregate = literal.relation.aggregate
+                if aggregate is None or aggregate.kind == "count":
+                    continue
+                if aggregate.group_size not in aggregate.elements.numbers:
+                    self.diagnostics.error(
+                        literal.place,
+                        f"'{aggregate.kind}' takes integers, but its first element is an object",
+                        "write the integer first, and then what tells equal integers apart",
+                    )
+
+    def check_columns(self) -> None:
+        """Report columns with both objects and integers."""
+        reported: set[tuple[Relation, int]] = set()
+        for rule in self.rules:
+            types = self.variables(rule)
+            for index, term in enumerate(rule.head.terms):
+                relation = rule.head.relation
+                found = self.of_term(term, types)
+                if (relation, index) in reported or index not in relation.numbers:
+                    continue
+                if found and INTEGER not in found:
+                    reported.add((relation, index))
+                    self.diagnostics.error(
+                        term.place,
+                        f"argument {index + 1} of {relation} is {self.describe(found)} here, "
+                        "but an integer in another rule",
+                        "an argument holds either objects or integers",
+                    )
+
     def remedy(self, literal: Literal) -> str:
         relation = literal.relation
         match relation.source:
             case Source.TYPE:
                 return "no object has both types"
+            case Source.FUNCTION:
+                return f"{relation} is a function: its value is the last argument"
+            case Source.AGGREGATE:
+                return ""
             case Source.DERIVED:
                 line = next(rule.line for rule in self.rules if rule.head.relation == relation)
                 return f"the rules of {relation} (from line {line}) derive no other objects"
@@ -203,8 +284,9 @@ class _Checker:
         whole = [name for name in self.parents if name in types and self.below[name] <= types]
         covered = frozenset().union(*(self.below[name] for name in whole))
         names = [n for n in whole if not any(parent in whole for parent in self.parents[n])]
-        names += sorted(types - covered)
-        return " or ".join(f"{'an' if name[0] in 'aeiou' else 'a'} {name}" for name in names)
+        names += sorted(types - covered - _INTEGERS)
+        shown = [f"{'an' if name[0] in 'aeiou' else 'a'} {name}" for name in names]
+        return " or ".join([*shown, *(types & _INTEGERS)])
 
 
 def _binding_places(rule: Rule) -> Iterator[tuple[Literal, int, Variable]]:

@@ -231,6 +231,7 @@ class _Learning:
         network, weights = ensemble(self.template, self.settings.network, networks)
         summary = {
             "seed": self.seed,
+            "minimises": self._minimises,
             "tasks": [labels.space.task.name for labels in self.labels],
             "search_labelled_tasks": sorted({labels.task.name for labels in self.search_labels}),
             "labelled_states": data.labelled,
@@ -254,6 +255,14 @@ class _Learning:
         }
         versions = {"torch": torch.__version__}
         return Model.of(self.template, network, weights, training=summary, versions=versions)
+
+    @property
+    def _minimises(self) -> str:
+        """What the labels minimise in the plans of the tasks."""
+        metrics = {task.minimises_cost for task in self.tasks}
+        if len(metrics) > 1:
+            return "cost or length"  # each task as its metric says
+        return "cost" if True in metrics else "length"
 
     def _label_by_search(self, number: int) -> list[SearchLabels]:
         """Label states of larger tasks with the policy of the previous iteration."""

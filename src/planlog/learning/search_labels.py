@@ -1,9 +1,10 @@
 """Search labels: labels of states of larger tasks, found by search around a policy.
 
 The policy makes a plan from a state that the rules reach, and local search improves the plan. Then
-the search tries every derived action at some steps of the plan; those that lead to no costlier plan
-are labelled as optimal. A better policy gives better labels, and these a better policy (expert
-iteration; Anthony, Tian and Barber 2017).
+the search tries every derived action at some steps of the plan. It labels as optimal those that
+lead to a plan of the least cost and, of these plans, to one with the fewest actions. A better
+policy gives better labels, and these a better policy (expert iteration; Anthony, Tian and Barber
+2017).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from planlog import _core
 from planlog.costs import Cost
+from planlog.errors import MissingValueError
 from planlog.network.settings import SearchLabelSettings
 from planlog.parallel import CheckCancelled, map_in_order
 from planlog.pddl.task import State, Task
@@ -68,7 +70,11 @@ def label_by_search(
         start = task.initial if number < len(tasks) else _sample_state(policy, task, rng)
         if start is None:
             return None
-        return _label_plan(policy, task, start, settings, rng, check_cancelled)
+        try:
+            return _label_plan(policy, task, start, settings, rng, check_cancelled)
+        except _core.MissingValue as error:
+            text = f"task '{task.name}': an action has no cost: {error}"
+            raise MissingValueError(text) from None
 
     items = map_in_order(run, enumerate(_in_turn(tasks, seed, settings.passes)), workers)
     for labels in items:
@@ -134,9 +140,10 @@ def _label_plan(
     # Backwards, since labelling a step may change the plan from there on.
     for step in np.sort(steps)[::-1].tolist():
         check_cancelled()
-        costs = [cost for _, cost in search.action_costs(step)]
-        lowest = min((cost for cost in costs if cost is not None), default=None)
-        best = np.array([cost == lowest for cost in costs])
+        # Pairs of cost and number of actions: a detour that costs nothing is not optimal.
+        sizes = [size for _, size in search.action_costs(step)]
+        least = min((size for size in sizes if size is not None), default=None)
+        best = np.array([size == least for size in sizes])
         if not best.all():
             states.append(State(task, search.state(step)))
             optimal.append(best)

@@ -23,6 +23,7 @@ from typing import TypeVar
 from planlog.datalog import Program
 from planlog.datalog.fresh_names import Names, fresh_variables, variables_of
 from planlog.datalog.preconditions import NamedConditions, expand_preconditions, with_precondition
+from planlog.datalog.sorts import numeric_variables
 from planlog.datalog.stratify import Dependencies
 from planlog.datalog.syntax import Comparison, Literal, Relation, Rule, Source, Variable
 from planlog.network.settings import TemplateSettings
@@ -112,7 +113,8 @@ def _sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]
     read = _read_relations(all_rules) if settings.derived_messages else []
     plain = _plain_relations(read, all_rules, names)
     atoms = [*_inputs(domain), *(plain[relation] for relation in read)]
-    arities = {n: names.new(f"arity_{n}", n) for n in sorted({atom.arity for atom in atoms})}
+    sizes = sorted({atom.arity - len(atom.numbers) for atom in atoms})
+    arities = {n: names.new(f"arity_{n}", n) for n in sizes}
     edge = names.new("edge", 2)
     edges = tuple(_edges(arities, edge)) if settings.layers else ()  # layers read them
     layers = [names.new(f"h{i}", 1) for i in range(settings.layers + 1)]
@@ -121,7 +123,7 @@ def _sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]
     applicable = {a: names.new(f"app_{a.name}", a.arity) for a in actions if a in heads}
     titled: list[tuple[str, Iterable[Rule]]] = [
         ("the policy once more, without embeddings", _plain_rules(domain, all_rules, plain)),
-        ("atoms by their number of arguments", (_mapping(arities[a.arity], a) for a in atoms)),
+        ("atoms by their number of arguments", (_objects_of(arities, a) for a in atoms)),
         ("objects of the same atom are neighbours", edges),
         ("embeddings of objects", _first_layer(domain, arities, layers[0])),
         ("messages between neighbours", _layers(layers, edge, bool(edges))),
@@ -153,9 +155,14 @@ def _atom(relation: Relation) -> Literal:
     return Literal(relation, fresh_variables(relation.arity))
 
 
-def _mapping(head: Relation, body: Relation) -> Rule:
-    """Return the rule that copies the rows of a relation to another."""
-    return Rule(_atom(head), (_atom(body),))
+def _objects_of(arities: Mapping[int, Relation], body: Relation) -> Rule:
+    """Return the rule that copies the objects of a relation: integers are no objects."""
+    variables = fresh_variables(body.arity)
+    terms = tuple(
+        Variable(f"_{term}") if i in body.numbers else term for i, term in enumerate(variables)
+    )
+    objects = tuple(term for i, term in enumerate(variables) if i not in body.numbers)
+    return Rule(Literal(arities[len(objects)], objects), (Literal(body, terms),))
 
 
 def _part(head: Literal, body: Relation) -> Rule:
@@ -214,7 +221,9 @@ def _app(domain: Domain, head: Relation, action: Relation, layer: Relation) -> R
 
 def _extended(rule: Rule, applicable: Mapping[Relation, Relation], layer: Relation) -> Rule:
     """Return a rule of the policy that reads the embeddings of all its objects."""
-    body = [*rule.body, *(Literal(layer, (variable,)) for variable in variables_of(rule))]
+    numeric = numeric_variables(rule)
+    objects = (variable for variable in variables_of(rule) if variable.name not in numeric)
+    body = [*rule.body, *(Literal(layer, (variable,)) for variable in objects)]
     if rule.head.relation in applicable:
         body.insert(0, Literal(applicable[rule.head.relation], rule.head.terms))
     return replace(rule, body=tuple(body), for_network=False)
@@ -234,14 +243,25 @@ def _plain_relations(
     needed = Dependencies(rules).needed_for(read)
     # A relation without rules is empty and keeps its name.
     heads = dict.fromkeys(rule.head.relation for rule in rules)
-    return {r: names.new(f"plain_{r.name}", r.arity) for r in heads if r in needed}
+    return {
+        r: replace(names.new(f"plain_{r.name}", r.arity), numbers=r.numbers, least=r.least)
+        for r in heads
+        if r in needed
+    }
 
 
 def _plain_rules(
     domain: Domain, rules: Iterable[Rule], plain: Mapping[Relation, Relation]
 ) -> Iterator[Rule]:
+    def of(relation: Relation) -> Relation:
+        if aggregate := relation.aggregate:
+            groups = aggregate.groups and of(aggregate.groups)
+            new = replace(aggregate, elements=of(aggregate.elements), groups=groups)
+            return replace(relation, name=f"plain_{relation.name}", aggregate=new)
+        return plain.get(relation, relation)
+
     def renamed(literal: Literal) -> Literal:
-        return replace(literal, relation=plain.get(literal.relation, literal.relation))
+        return replace(literal, relation=of(literal.relation))
 
     for rule in rules:
         if rule.head.relation in plain:

@@ -82,6 +82,13 @@ class Action(_Ground):
     __slots__ = ()
 
 
+class GoalFormula(NamedTuple):
+    """A part of a goal that is no conjunction of literals."""
+
+    text: str
+    predicates: tuple[str, ...]  # of its atoms that did not become goals themselves
+
+
 class Immutable:
     """A value that never changes: it is its own copy."""
 
@@ -217,6 +224,8 @@ class Domain(_Pddl):
             for name, described, precondition in core.actions
         )
         self.action_ids = {action.name: i for i, action in enumerate(self.actions)}
+        self.function_ids = {name: i for i, (name, _) in enumerate(core.functions)}
+        self.function_arities = dict(core.functions)
         self._parameters = parameters
         self._super_types: dict[str, frozenset[str]] = {}
         for t in self.types:  # super-types precede their types
@@ -372,7 +381,8 @@ class Task(_Pddl):
     """A PDDL problem of a domain; `Domain.read_task` and `Domain.parse_task` make them.
 
     `objects` maps the objects (with the domain's constants) to their types, `goals` holds the
-    conjuncts of the goal as PDDL text, `minimises_cost` says whether the metric is `total-cost`,
+    conjuncts of the goal as PDDL text (ground literals, also those under `forall`, and the other
+    parts as they are written), `minimises_cost` says whether the metric is `total-cost`,
     `cost_decimals` is the number of decimals of its costs, and `warnings` are those of the parser.
     The core numbers objects in the order of `object_names`; `object_ids` is the inverse.
     """
@@ -406,8 +416,18 @@ class Task(_Pddl):
     @cached_property
     def goal_atoms(self) -> tuple[Atom, ...]:
         """Conjuncts of the goal that are atoms; other formulas are only among `goals`."""
+        formulas = {formula.text for formula in self.goal_formulas}
         matches = (goal for goal in self.goals if _GROUND.fullmatch(goal))
-        return tuple(atom for atom in map(Atom.parse, matches) if atom.name != "=")
+        return tuple(Atom.parse(goal) for goal in matches if goal not in formulas)
+
+    @cached_property
+    def goal_formulas(self) -> tuple[GoalFormula, ...]:
+        """Conjuncts of the goal that are no literals."""
+        names = self.domain.predicate_names
+        return tuple(
+            GoalFormula(_one_line(text), tuple(names[predicate] for predicate in predicates))
+            for text, predicates in self.core.goal_formulas
+        )
 
     @cached_property
     def static_atoms(self) -> tuple[Atom, ...]:

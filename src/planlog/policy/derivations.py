@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from planlog import _core
 from planlog.ragged import Ids, Segments
 
@@ -12,12 +15,14 @@ from planlog.ragged import Ids, Segments
 class AtomRows:
     """The true atoms of a relation: `values` (rows, arity), object ids; one segment for each state.
 
-    A static relation is the same in all states and is stored once.
+    In columns of integers, `values` are ids for `Derivations.numbers`. A static relation is the
+    same in all states and is stored once.
     """
 
     values: Ids
     segments: Segments
     static: bool
+    numbers: frozenset[int]  # the columns of integers
 
     def of(self, state: int) -> Ids:
         """Return the rows of one state: (rows, arity)."""
@@ -51,22 +56,32 @@ class Derivations:
 
     relations: tuple[AtomRows, ...]
     rules: tuple[RuleDerivations, ...]
+    numbers: npt.NDArray[np.int64]  # the integers that ids stand for
 
     @classmethod
     def of_arrays(
         cls,
         core: _core.Program,
-        arrays: tuple[list[tuple[Ids, Ids, bool]], list[tuple[Ids, Ids, Ids, bool]]],
+        arrays: tuple[list[tuple[Ids, Ids, bool, int]], list[tuple[Ids, Ids, Ids, bool]]],
+        numbers: npt.NDArray[np.int64],
     ) -> Derivations:
         """Wrap the core's arrays of derivations by a program."""
         relations, rules = arrays
         return cls(
-            tuple(AtomRows(rows, Segments(offsets), static) for rows, offsets, static in relations),
+            tuple(
+                AtomRows(rows, Segments(offsets), static, _columns(mask))
+                for rows, offsets, static, mask in relations
+            ),
             tuple(
                 RuleDerivations(*head_and_body(core, i), heads, bodies, Segments(offsets), static)
                 for i, (heads, bodies, offsets, static) in enumerate(rules[: core.rule_count])
             ),
+            numbers,
         )
+
+
+def _columns(mask: int) -> frozenset[int]:
+    return frozenset(column for column in range(mask.bit_length()) if mask >> column & 1)
 
 
 def head_and_body(core: _core.Program, rule: int) -> tuple[int, tuple[int, ...]]:

@@ -18,7 +18,7 @@ from planlog.datalog import Program, parse_program, read_program
 from planlog.datalog.compile import CompiledProgram, compile_applicable, compile_program
 from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.fresh_names import Names
-from planlog.datalog.lexer import Kind, tokenize
+from planlog.datalog.lexer import Kind, Token, tokenize
 from planlog.datalog.syntax import Constant, Relation, Rule, quoted
 from planlog.errors import Diagnostic, RuleError
 from planlog.pddl.task import Action, Domain, Immutable, State, Task, counted
@@ -120,10 +120,11 @@ class Policy(Immutable):
     def text(self) -> str:
         """The text that the rules were read from, or the rules as text."""
         given = self.program.text if self.program else ""
-        return given or "".join(f"{rule}\n" for rule in self._all_rules)
+        return given or "".join(f"{rule}\n" for rule in self.all_rules)
 
     @property
-    def _all_rules(self) -> tuple[Rule, ...]:
+    def all_rules(self) -> tuple[Rule, ...]:
+        """The rules, those that only networks read included."""
         return (*(self.program.rules if self.program else ()), *self.network_rules)
 
     @property
@@ -141,27 +142,38 @@ class Policy(Immutable):
             walk.restart(state)
             return walk.actions()
 
-    def query(self, task: Task, state: State, body: str) -> list[dict[str, str]]:
+    def query(self, task: Task, state: State, body: str) -> list[dict[str, str | int]]:
         """Return the substitutions under which the body of a rule holds in a state.
 
-        Each answer maps variable names to object names; answers are ordered by objects, as the task
-        lists them. The body may use the rules' derived predicates. Raises RuleError if it is not
-        correct.
+        Each answer maps variable names to object names or integers; answers are ordered by objects,
+        as the task lists them. The body may use the rules' derived predicates. Raises RuleError if
+        it is not correct.
 
         >>> policy.query(task, task.initial, "at(X), edge(X, Y), not seen(Y)")
         [{'X': 'a', 'Y': 'b'}]
         """
         # The query becomes a rule before the others, whose head has all variables of the body.
         tokens = tokenize(body, Diagnostics("<query>", body))
-        named = (t.text for t in tokens if t.kind is Kind.VARIABLE and not t.text.startswith("_"))
-        variables = list(dict.fromkeys(named))
-        head = Names(self.domain, self._all_rules).new("query", len(variables))
+        variables = list(dict.fromkeys(_outer_variables(tokens)))
+        head = Names(self.domain, self.all_rules).new("query", len(variables))
         arguments = f"({', '.join(variables)})" if variables else ""
         query = f"{head.name}{arguments} :- {body.strip().removesuffix('.')}."
         asked = Policy.parse(f"{query}\n{self.text}", self.domain, "<query>")
-        rows = asked.derivations(task, [state]).relations[asked.relation(head)].of(0).tolist()
+        assert asked.program is not None
+        heads = (rule.head.relation for rule in asked.program.rules)
+        (numeric,) = (relation.numbers for relation in heads if relation == head)
+        found = asked.derivations(task, [state])
+        rows = found.relations[asked.relation(head)].of(0).astype(np.int64)
+        for column in numeric:
+            rows[:, column] = found.numbers[rows[:, column]]
         names = task.object_names
-        return [dict(zip(variables, (names[i] for i in row), strict=True)) for row in sorted(rows)]
+        return [
+            {
+                variable: value if i in numeric else names[value]
+                for i, (variable, value) in enumerate(zip(variables, row, strict=True))
+            }
+            for row in sorted(rows.tolist())
+        ]
 
     def derivations(self, task: Task, states: Iterable[State]) -> Derivations:
         """Return the canonical models of states, with all satisfied substitutions."""
@@ -169,7 +181,8 @@ class Policy(Immutable):
         atoms = np.concatenate([np.zeros(0, dtype=np.uint32), *ids])
         offsets = Segments.of_lengths([len(state) for state in ids]).offsets
         with self._walk(task) as walk:
-            return Derivations.of_arrays(self.core, walk.core.derive(atoms, offsets))
+            arrays = walk.core.derive(atoms, offsets)
+            return Derivations.of_arrays(self.core, arrays, walk.core.numbers())
 
     def start(
         self, task: Task, state: State | None = None, *, deadline: float | None = None
@@ -194,24 +207,16 @@ class Policy(Immutable):
 
     def check_task(self, task: Task) -> None:
         """Raise RuleError if the rules name an object that the task lacks."""
-        constants = (t for rule in self._all_rules for t in rule.terms if isinstance(t, Constant))
+        constants = (t for rule in self.all_rules for t in rule.terms if isinstance(t, Constant))
         missing = [constant for constant in constants if constant.name not in task.object_ids]
         if missing:
             raise RuleError(self._missing_object(constant, task) for constant in missing)
 
     def _missing_object(self, constant: Constant, task: Task) -> Diagnostic:
         assert self.program is not None
-        line, column, length = constant.place
-        lines = self.program.text.splitlines()
-        return Diagnostic(
-            file=self.program.file,
-            line=line,
-            column=column,
-            message=f"task '{task.name}' has no object {quoted(constant.name)}",
-            hint="variables start with a capital letter",
-            source=lines[line - 1] if 0 < line <= len(lines) else "",
-            length=length,
-        )
+        message = f"task '{task.name}' has no object {quoted(constant.name)}"
+        hint = "variables start with a capital letter"
+        return self.program.diagnostic(constant.place, message, hint)
 
     # --- The compiled rules ------------------------------------------------------------------
 
@@ -267,13 +272,22 @@ class Policy(Immutable):
     def __repr__(self) -> str:
         rules = "all applicable actions"
         if self.program is not None:
-            rules = counted(len(self._all_rules), "rule")
+            rules = counted(len(self.all_rules), "rule")
         return f"Policy({self.domain.name!r}, {rules}{', scorer' if self.scorer else ''})"
 
     def __reduce__(self) -> tuple[object, ...]:
         if self.scorer is not None:
             return Policy.with_scorer, (self.rules, self.scorer)
         return Policy, (self.domain, self.program, self.network_rules)
+
+
+def _outer_variables(tokens: Iterable[Token]) -> Iterator[str]:
+    """Yield the names of the variables outside of aggregates, without anonymous ones."""
+    depth = 0
+    for token in tokens:
+        depth += (token.kind is Kind.OPEN_SET) - (token.kind is Kind.CLOSE_SET)
+        if token.kind is Kind.VARIABLE and depth == 0 and not token.text.startswith("_"):
+            yield token.text
 
 
 # --- Forks -----------------------------------------------------------------------------------

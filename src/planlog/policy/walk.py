@@ -83,7 +83,7 @@ class Walk:
         """Return the derived actions, ordered by schema and objects."""
         return [self.task.decode(*encoded) for encoded in self.core.actions()]
 
-    def query(self, body: str) -> list[dict[str, str]]:
+    def query(self, body: str) -> list[dict[str, str | int]]:
         """Return the substitutions under which the body of a rule holds here, as `Policy.query`.
 
         >>> policy.start(task).query("at(X), edge(X, Y)")
@@ -148,7 +148,9 @@ class Walk:
     def derivations(self) -> Derivations:
         """Return the canonical model of the state under the rules, with all derivations."""
         if self.policy.scorer is None:
-            return Derivations.of_arrays(self.policy.core, self.core.snapshot())
+            return Derivations.of_arrays(
+                self.policy.core, self.core.snapshot(), self.core.numbers()
+            )
         return self.policy.derivations(self.task, [self.state])
 
     @property

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from planlog.costs import Cost
 from planlog.experiment.records import Family
 from planlog.report.comparison import Comparison
 from planlog.report.document import Bar, Figure, Line, Panel, Part, in_columns
@@ -42,19 +43,19 @@ def pli_figure(comparison: Comparison, domain: str) -> Figure | None:
 def _pli_panel(comparison: Comparison, tasks: Sequence[TaskRuns], settings: str) -> Panel:
     x = tuple(float(i) for i in range(1, len(tasks) + 1))
 
-    def line(label: str, lengths: Iterable[float | None], learned: bool = False) -> Line:
-        pairs = ((task.baseline, length) for task, length in zip(tasks, lengths, strict=True))
-        y = (math.nan if b is None or length is None else pli(b, length) for b, length in pairs)
+    def line(label: str, costs: Iterable[Cost | float | None], learned: bool = False) -> Line:
+        pairs = ((task.baseline, cost) for task, cost in zip(tasks, costs, strict=True))
+        y = (math.nan if b is None or cost is None else pli(b, float(cost)) for b, cost in pairs)
         return Line(label, x, tuple(y), learned)
 
     lines = [
         line("rules alone", (task.baseline for task in tasks)),
-        line("optimal", (task.optimal_length for task in tasks)),
+        line("optimal", (task.optimum for task in tasks)),
     ]
     for planner in comparison.with_settings(settings):
         if planner.family is not Family.RULES and not planner.proves:
-            lengths = (task.mean_length(planner.name) for task in tasks)
-            lines.append(line(planner.label, lengths, planner.learned))
+            costs = (task.mean_cost(planner.name) for task in tasks)
+            lines.append(line(planner.label, costs, planner.learned))
     lines = [each for each in lines if _known(each)]
     everything = [y for each in lines for y in _known(each)]
     near = [y for each in lines if each.learned or each.label == "optimal" for y in _known(each)]

@@ -1,7 +1,7 @@
 """Metrics of planners: plan length against the rules and the optimum, coverage, IPC scores.
 
 For a task, <BK> is the mean length of the plans of the rules alone, over their seeds, and x* the
-length of an optimal plan. A plan of length x has
+length of an optimal plan. If the task minimises cost, lengths are costs. A plan of length x has
 
     PLI(x)  = 100 · (<BK> - x) / <BK>
     NPLI(x) = 100 · PLI(x) / PLI(x*) = 100 · (<BK> - x) / (<BK> - x*)
@@ -24,17 +24,17 @@ from planlog.costs import Cost
 from planlog.experiment.records import Family, Record, Status
 
 AGILE_SECONDS = 1800.0  # time limit of the IPC 2023 learning track
-NEAR = 1e-9  # tolerance for mean lengths
+NEAR = 1e-9  # tolerance for mean costs
 
 
-def pli(baseline: float, length: float) -> float:
+def pli(baseline: float, cost: float) -> float:
     """Return the plan-length improvement over the mean of the rules, in per cent."""
-    return 100 * (baseline - length) / baseline
+    return 100 * (baseline - cost) / baseline
 
 
-def npli(baseline: float, optimum: float, length: float) -> float:
+def npli(baseline: float, optimum: float, cost: float) -> float:
     """Return the normalised plan-length improvement: 0 at the mean of the rules, 100 optimal."""
-    return 100 * (baseline - length) / (baseline - optimum)
+    return 100 * (baseline - cost) / (baseline - optimum)
 
 
 def quality(best: Cost, cost: Cost) -> float:
@@ -52,15 +52,10 @@ def is_solved(run: Record) -> bool:
     return run.status is Status.SOLVED and run.length is not None
 
 
-def length_of(run: Record) -> int:
-    """Return the plan length of a solved run."""
-    assert run.length is not None
-    return run.length
-
-
 def cost_of(run: Record) -> Cost:
-    """Return the plan cost of a solved run."""
-    return length_of(run) if run.cost is None else run.cost
+    """Return the plan cost of a solved run: its length, unless the task minimises cost."""
+    assert run.length is not None
+    return run.length if run.cost is None else run.cost
 
 
 def seconds_to_plan(run: Record) -> float:
@@ -107,12 +102,12 @@ class TaskRuns:
         rules = [run for run in self.records if run.family is Family.RULES]
         if {run.seed for run in rules} != self.rule_seeds or not all(map(is_solved, rules)):
             return None
-        return statistics.fmean(map(length_of, rules)) if rules else None
+        return statistics.fmean(map(cost_of, rules)) if rules else None
 
-    def mean_length(self, planner: str) -> float | None:
-        """Return the mean plan length of a planner over the runs that found a plan."""
-        lengths = [length_of(run) for run in self.runs.get(planner, ()) if is_solved(run)]
-        return statistics.fmean(lengths) if lengths else None
+    def mean_cost(self, planner: str) -> float | None:
+        """Return the mean plan cost of a planner over the runs that found a plan."""
+        costs = [cost_of(run) for run in self.runs.get(planner, ()) if is_solved(run)]
+        return statistics.fmean(costs) if costs else None
 
     @cached_property
     def best(self) -> Cost | None:
@@ -133,23 +128,17 @@ class TaskRuns:
 
     @cached_property
     def optimum(self) -> Cost | None:
-        """The cost of an optimal plan, if known."""
+        """x*, the cost of an optimal plan, if known."""
         return self.best if self.best == self.bound else None
-
-    @cached_property
-    def optimal_length(self) -> int | None:
-        """x*; unknown with other action costs than 1, where an optimal plan need not be short."""
-        unit_cost = all(cost_of(run) == length_of(run) for run in self.solved)
-        return int(self.optimum) if unit_cost and self.optimum is not None else None
 
     @cached_property
     def exclusion(self) -> Exclusion | None:
         """The first reason that excludes the task from NPLI; None if it counts."""
-        if self.optimal_length is None:
+        if self.optimum is None:
             return Exclusion.UNKNOWN_OPTIMUM
         if self.baseline is None:
             return Exclusion.UNSOLVED_BY_RULES
-        improvable = abs(self.baseline - self.optimal_length) > NEAR
+        improvable = abs(self.baseline - float(self.optimum)) > NEAR
         return None if improvable else Exclusion.OPTIMAL_RULES
 
 
@@ -182,7 +171,7 @@ class Measures:
     agility: float  # IPC agile score
     npli: Statistics | None  # over all pairs of task and seed with a plan, without excluded tasks
     npli_unsolved: int  # such pairs without a plan
-    longer: int  # tasks on which the mean length exceeds that of the rules
+    longer: int  # tasks on which the mean cost exceeds that of the rules
     compared: int  # tasks that planner and rules solve with every seed
     seconds: Statistics | None  # of runs with a plan
     memory: Statistics | None  # peak of runs with a plan, in bytes
@@ -203,13 +192,13 @@ def measure(tasks: Collection[TaskRuns], planner: str, seeds: int = 1) -> Measur
             qualities += sum(quality(task.best, cost_of(run)) for run in plans) / len(runs)
         agilities += sum(agility(seconds_to_plan(run)) for run in plans) / len(runs)
         if task.exclusion is None:
-            assert task.baseline is not None and task.optimal_length is not None
+            assert task.baseline is not None and task.optimum is not None
             for run in plans:
-                scores.append(npli(task.baseline, task.optimal_length, length_of(run)))
+                scores.append(npli(task.baseline, float(task.optimum), float(cost_of(run))))
             unsolved += len(runs) - len(plans)
         if task.baseline is not None and len(plans) == len(runs):
             compared += 1
-            longer += statistics.fmean(map(length_of, plans)) > task.baseline + NEAR
+            longer += statistics.fmean(map(cost_of, plans)) > task.baseline + NEAR
     return Measures(
         runs=sum(len(runs) for _, runs in done),
         expected=len(tasks) * seeds,

@@ -51,6 +51,18 @@ class Graph:
         nodes = np.asarray(sources, dtype=np.uint32)
         return _core.distances(self.segments.offsets, self.targets, self.size, nodes)
 
+    def least_costs(
+        self, costs: npt.NDArray[np.int64], sources: npt.ArrayLike
+    ) -> npt.NDArray[np.int64]:
+        """Return the least cost of a path from any of the sources to each node: (nodes,).
+
+        `costs` (arcs of the graph this one was made from,) are at least 0. Unreachable nodes have
+        NOT_REACHED. Raises OverflowError if a cost is too large.
+        """
+        nodes = np.asarray(sources, dtype=np.uint32)
+        own = costs[self.arcs]
+        return _core.least_costs(self.segments.offsets, self.targets, self.size, own, nodes)
+
     @cached_property
     def components(self) -> Ids:
         """The strongly connected component of each node: (nodes,)."""

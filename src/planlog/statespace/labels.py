@@ -28,7 +28,7 @@ class Labels:
     states: Ids  # (labelled states,): their numbers in the space
     segments: Segments
     actions: Ids  # (labels,): for `space.action`
-    optimal: Mask  # (labels,): whether a shortest plan begins with the action
+    optimal: Mask  # (labels,): whether the action is optimal, as in `StateSpace.optimal`
     derived: Mask  # (labels,): whether the policy derives the action
 
     def __len__(self) -> int:
@@ -40,7 +40,7 @@ def label(space: StateSpace, policy: Policy) -> Labels:
 
     In an incomplete space, only states with a known goal distance are labelled.
     """
-    labelled = space.goal_distances[: space.expanded] > 0
+    labelled = space.solvable[: space.expanded]
     states = np.flatnonzero(labelled).astype(np.uint32)
     segments, chosen = space.segments.select(labelled)
     optimal, derived = space.optimal[chosen], derive(space, policy).mask[chosen]
@@ -65,7 +65,7 @@ def select_training(
     total = 0
     spaces = expand_all(tasks, limit=limit - 1, workers=workers, on_progress=on_progress)
     while (max_tasks is None or len(chosen) < max_tasks) and (space := next(spaces, None)):
-        labelled = int(np.count_nonzero(space.goal_distances > 0))
+        labelled = int(np.count_nonzero(space.solvable))
         if space.complete and (max_states is None or total + labelled <= max_states):
             chosen.append(space)
             total += labelled

@@ -1,16 +1,21 @@
-"""State spaces: breadth-first expansion of a task, with exact goal distances."""
+"""State spaces: breadth-first expansion of a task, with exact goal distances.
+
+A goal distance is a cost if the task minimises `total-cost`, and a number of actions otherwise.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from planlog import _core
+from planlog.costs import LARGEST, cost_text
+from planlog.errors import CostOverflowError, MissingValueError
 from planlog.parallel import CheckCancelled, map_in_order
 from planlog.pddl.task import Action, State, Task
 from planlog.policy.policy import Policy
@@ -22,6 +27,9 @@ DEFAULT_LIMIT = 10_000
 # Special values of goal distances.
 DEAD_END = -1
 UNKNOWN = -2
+
+# States of the first attempt to find the least cost of a start.
+_FIRST_ATTEMPT = 64
 
 # Number of states expanded between two progress reports and checks for signals.
 _CHUNK = 500
@@ -55,6 +63,7 @@ class StateSpace:
     segments: Segments
     successors: Ids  # (transitions,)
     actions: Ids  # (transitions,): see `action`
+    costs: npt.NDArray[np.int64] | None  # (transitions,): in cost units; None if each costs 1
     rules: RuleCounts  # of the policy, over the expanded non-goal states
 
     def __len__(self) -> int:
@@ -102,13 +111,18 @@ class StateSpace:
         return Graph.of(len(self), self.segments, self.successors)
 
     @cached_property
-    def goal_distances(self) -> npt.NDArray[np.int32]:
-        """The least number of actions from each state to a goal (h*): (states,).
+    def goal_distances(self) -> npt.NDArray[np.signedinteger[Any]]:
+        """The least cost of a plan from each state (h*), in cost units: (states,).
 
+        If the task does not minimise cost, this is the least number of actions to a goal.
         DEAD_END marks states from which no goal is reachable. In an incomplete space, UNKNOWN
         marks states whose distance or optimal actions the explored part does not determine; all
-        other values are exact.
+        other values are exact. Raises CostOverflowError if a distance is too large.
         """
+        return self._least_numbers() if self.costs is None else self._least_costs(self.costs)
+
+    def _least_numbers(self) -> npt.NDArray[np.int32]:
+        """Return the goal distances if every action costs 1."""
         backwards = self.graph.reverse
         distances = backwards.distances(np.flatnonzero(self.goal))
         if self.complete:
@@ -127,15 +141,72 @@ class StateSpace:
         distances[leads_outside & ~is_near & ~self.goal] = UNKNOWN
         return distances
 
+    def _least_costs(self, costs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the goal distances if actions have these costs."""
+        backwards = self.graph.reverse
+
+        def least(sources: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+            try:
+                return backwards.least_costs(costs, sources)
+            except OverflowError:
+                largest = cost_text(self.task.decode_cost(LARGEST))
+                raise CostOverflowError(
+                    f"task '{self.task.name}': a plan from some state costs more than {largest}, "
+                    "the largest cost that Planlog can represent for this task"
+                ) from None
+
+        distances = least(np.flatnonzero(self.goal))
+        if self.complete:
+            distances[distances == NOT_REACHED] = DEAD_END
+            return distances
+        # The unexpanded states that are not known to be goals. At a goal a plan ends.
+        to_border = least(self.expanded + np.flatnonzero(~self.goal[self.expanded :]))
+        # The argument about depths does not hold here: a plan may have more actions and cost less.
+        # But a plan that meets the border costs at least as much as the way there, since no cost is
+        # negative. So if `distances` is less than `to_border`, all plans of least cost stay inside
+        # the explored part. This then holds for each state on them, too: a step lowers `distances`
+        # by its cost, and `to_border` by no more. If the two are equal, some plan beyond the border
+        # may cost as much, and its first action may be another one.
+        is_open = (to_border != NOT_REACHED) & ~self.goal
+        is_exact = (distances != NOT_REACHED) & (distances < to_border)
+        distances[distances == NOT_REACHED] = DEAD_END
+        distances[is_open & ~is_exact] = UNKNOWN
+        return distances
+
+    @property
+    def solvable(self) -> Mask:
+        """Whether each state is a non-goal state with a known goal distance: (states,)."""
+        solvable: Mask = (self.goal_distances >= 0) & ~self.goal
+        return solvable
+
     @cached_property
-    def optimal(self) -> Mask:
-        """Whether each transition leads one action nearer to the goal: (transitions,).
+    def cheapest(self) -> Mask:
+        """Whether each transition begins a plan of least cost: (transitions,).
 
         Known for transitions from states whose goal distance is known.
         """
         before = self.goal_distances[self.graph.sources]
         after = self.goal_distances[self.successors]
-        optimal: Mask = (after >= 0) & (after == before - 1)
+        cheapest: Mask = (after >= 0) & (
+            before - after == (1 if self.costs is None else self.costs)
+        )
+        return cheapest
+
+    @cached_property
+    def optimal(self) -> Mask:
+        """Whether each transition begins a shortest plan of least cost: (transitions,).
+
+        Known for transitions from states whose goal distance is known.
+        """
+        if self.costs is None:
+            return self.cheapest
+        # A plan has the least cost if and only if all its transitions are `cheapest`. Those that
+        # cost nothing may form cycles, but no shortest way to a goal goes round one.
+        ways = self.graph.keep(self.cheapest)
+        actions = ways.reverse.distances(np.flatnonzero(self.goal))
+        optimal: Mask = self.cheapest & (
+            actions[self.successors] == actions[self.graph.sources] - 1
+        )
         return optimal
 
 
@@ -152,18 +223,32 @@ def expand(
 
     The space starts at the initial state or at `start`. Without a policy it contains all reachable
     states. With one it contains the states that the policy's actions reach; goal states are not
-    expanded, since an execution ends there. `stop_at_goal` stops at the depth of the nearest goal,
-    which is enough for the goal distance of the start and its optimal actions. Goal distances
-    count actions, even if the task gives them costs.
+    expanded, since an execution ends there. `stop_at_goal` stops when the goal distance and the
+    optimal actions of the start are known: at the depth of the nearest goal or, if the task
+    minimises cost, at a size that is doubled until it is enough.
+
+    Raises MissingValueError if the task does not give the cost of an action.
     """
+    if stop_at_goal and task.minimises_cost:
+        size = min(_FIRST_ATTEMPT, limit)
+        while True:
+            space = expand(task, policy, start=start, limit=size, on_progress=on_progress)
+            if size == limit or space.goal_distances[0] != UNKNOWN:
+                return space
+            size = min(2 * size, limit)
     through_goals = policy is None
     policy = policy or Policy.applicable(task.domain)
     policy.check_task(task)
     atoms = task.ids(task.initial if start is None else start)
     core = _core.StateSpace(task.core, policy.core, atoms, limit, through_goals, stop_at_goal)
-    while core.advance(_CHUNK):
-        if on_progress:
-            on_progress(len(core))
+    try:
+        while core.advance(_CHUNK):
+            if on_progress:
+                on_progress(len(core))
+    except _core.MissingValue as error:
+        raise MissingValueError(f"task '{task.name}': an action has no cost: {error}") from None
+    except _core.CostOverflow:
+        raise CostOverflowError(f"task '{task.name}': the cost of an action is too large") from None
     return StateSpace(
         task=task,
         core=core,
@@ -173,6 +258,7 @@ def expand(
         segments=Segments(core.offsets),
         successors=core.successors,
         actions=core.actions,
+        costs=core.costs if task.minimises_cost else None,
         rules=_rule_counts(policy, core.rules),
     )
 

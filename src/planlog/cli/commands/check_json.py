@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from decimal import Decimal
 from enum import Enum
 from typing import Any
 
@@ -35,6 +36,7 @@ def _task(checked: Checked) -> dict[str, Any]:
     return {
         "file": str(checked.file),
         "task": report.task.name,
+        "minimises": "cost" if report.minimises_cost else "length",
         "verdict": report.verdict.value,
         "unsolvable": report.unsolvable,
         "states": report.whole,
@@ -78,7 +80,7 @@ def _rules(report: RuleReport) -> dict[str, Any]:
 def _value(value: Any) -> Any:
     """Return a value of a report for JSON; the fields of a dataclass are the keys of an object."""
     match value:
-        case None | bool() | int() | float() | str():
+        case None | bool() | int() | float() | str() | Decimal():
             return value
         case Enum():
             return value.value

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from planlog.checking import Property, Summary, TaskReport, Verdict
-from planlog.checking.report import Counterexample, Finding, Fond, Fraction, RuleReport, Scope
+from planlog.checking.report import Counterexample, Finding, Fond, Fraction, Scope
 from planlog.cli.formatting import counted, percent, wrapped
+from planlog.costs import cost_text
 from planlog.pddl.task import Action
 
 # Items shown of long lists; --json has all of them.
@@ -23,6 +24,9 @@ _FAILS = {
     Property.CYCLE_FREE: "cycles through",
     Property.OPTIMALITY_PRESERVING: "no optimal derived action in",
 }
+# The same for the third property where optimal means least cost: there may be an optimal derived
+# action that costs nothing and leads round a cycle.
+_LOSES = "plans of least cost are lost in"
 
 
 @dataclass(frozen=True)
@@ -51,13 +55,17 @@ def describe(
     summary = Summary(tuple(result.report for result in results))
     if len(results) > 1:
         blocks.append(_summary_block(summary))
-    return "\n\n".join([*blocks, _rules_block(summary.rules)])
+    return "\n\n".join([*blocks, _rules_block(summary)])
 
 
 def _task_block(checked: Checked, limit: int) -> str:
     """Describe a task: the number of states, and each verdict with its basis."""
     report = checked.report
     lines = [f"{checked.file}: {_sizes(report, limit)}"]
+    if report.minimises_cost:
+        lines.append(
+            "  the task minimises total-cost: optimal means least cost, not fewest actions"
+        )
     if report.unsolvable:
         lines.append("  this task is unsolvable: no goal is reachable")
     lines += [_row(p, _basis(finding, report)) for p, finding in report.findings.items()]
@@ -95,14 +103,20 @@ def _summary_block(summary: Summary) -> str:
         verdicts = Counter(report.findings[property].verdict for report in summary.reports)
         lines.append(_row(property, _count(summary.verdict(property), verdicts)))
         if property is Property.OPTIMALITY_PRESERVING and summary.fully_known:
-            share = _failing(property, summary.failing(property), summary.failing_reached)
+            fails = _fails(property, summary.minimise_cost > 0)
+            share = _failing(fails, property, summary.failing(property), summary.failing_reached)
             where = f"with all states known, {counted(summary.fully_known, 'task')}"
             lines.append(f"{'':27}{where}: {share}")
-    return "\n".join([*lines, _fond(summary.fond)])
+    lines.append(_fond(summary.fond))
+    if summary.minimise_cost:
+        tasks = counted(summary.minimise_cost, "task")
+        lines.append(f"  optimal means least cost in {tasks} with the metric total-cost")
+    return "\n".join(lines)
 
 
-def _rules_block(report: RuleReport) -> str:
+def _rules_block(summary: Summary) -> str:
     """Describe how often the rules fired, and the choices that they leave."""
+    report = summary.rules
     scope = report.scope.value if report.scope else "the scope differs between tasks"
     lines = [f"Rules and choices, in {counted(report.states, 'non-goal state')} ({scope}):"]
     if report.rules:
@@ -117,7 +131,8 @@ def _rules_block(report: RuleReport) -> str:
     lines.append(f"  more than one derived action: {_of(report.choice)}")
     if report.mixed is not None and report.mixed.of:
         mixed = f"  optimal and other derived actions: {_of(report.mixed)}"
-        lines.append(f"{mixed}, where learning can shorten plans")
+        improve = "make plans cheaper" if summary.minimise_cost else "shorten plans"
+        lines.append(f"{mixed}, where learning can {improve}")
     return "\n".join(lines)
 
 
@@ -145,6 +160,7 @@ def _sizes(report: TaskReport, limit: int) -> str:
 def _basis(finding: Finding, report: TaskReport) -> str:
     """Describe the verdict on a property and its basis."""
     verdict, property, failing = finding.verdict.value, finding.property, finding.failing
+    fails = _fails(property, report.minimises_cost)
     seen = f"{counted(finding.states, 'state')} seen"
     walked = ""
     if walks := report.walks:
@@ -164,14 +180,19 @@ def _basis(finding: Finding, report: TaskReport) -> str:
     if finding.scope is Scope.WALKS or failing is None:
         return f"{verdict}: found by {walked}"
     if finding.scope in (Scope.WHOLE, Scope.REACHED):
-        return f"{verdict}: {_failing(property, failing, finding.failing_reached)}"
-    return f"{verdict}: {_FAILS[property]} {failing.number:,} of the {seen}"
+        return f"{verdict}: {_failing(fails, property, failing, finding.failing_reached)}"
+    return f"{verdict}: {fails} {failing.number:,} of the {seen}"
 
 
-def _failing(property: Property, failing: Fraction, reached: Fraction | None) -> str:
+def _fails(property: Property, minimises_cost: bool) -> str:
+    is_optimality = property is Property.OPTIMALITY_PRESERVING
+    return _LOSES if is_optimality and minimises_cost else _FAILS[property]
+
+
+def _failing(fails: str, property: Property, failing: Fraction, reached: Fraction | None) -> str:
     """Count the failing states, and those that the policy reaches if they are known."""
     kind = "solvable" if property is Property.OPTIMALITY_PRESERVING else "reached"
-    text = f"{_FAILS[property]} {_of(failing, f'{kind} state')}"
+    text = f"{fails} {_of(failing, f'{kind} state')}"
     return text if reached is None else f"{text}, {_of(reached, 'reached one')}"
 
 
@@ -227,6 +248,14 @@ def _trace(example: Counterexample) -> list[str]:
     return [heading, *_steps(example.trace, 0)]
 
 
+def _distance(example: Counterexample) -> str:
+    """Describe a known goal distance: a number of actions or a cost."""
+    assert example.distance is not None
+    if example.plan.unit_cost:
+        return counted(int(example.distance), "action")
+    return f"cost {cost_text(example.distance)}"
+
+
 def _steps(actions: Sequence[Action], before: int) -> list[str]:
     """Number the actions; of a long list, show the beginning and the end."""
     rows = [f"  {before + i:>5}  {action}" for i, action in enumerate(actions, 1)]
@@ -248,7 +277,7 @@ def _actions(example: Counterexample) -> Iterator[str]:
     if example.dead_end:
         yield "  a dead end: no goal is reachable"
     elif example.distance is not None:
-        yield f"  goal distance: {counted(example.distance, 'action')}"
+        yield f"  goal distance: {_distance(example)}"
     else:
         yield "  goal distance: unknown within the limit"
     yield "  derived actions:" + ("" if example.derived else " none")

@@ -271,6 +271,8 @@ def _summary(learned: Learned, place: Path | None, seconds: float) -> str:
     epochs, size = counted(training["epochs"], "epoch"), len(training["ensemble"])
     first = f"{size} networks, the first of them " if size > 1 else ""
     accuracy = percent(round(best["accuracy"] * 1e6), 10**6)
+    minimises = training["minimises"]
+    optimal = "optimal" if minimises == "length" else f"optimal in {minimises}"
     lines = [
         f"iteration {told['iteration']}: "
         f"{counted(told['search_labelled_states'], 'labelled state')} by search, "
@@ -284,7 +286,7 @@ def _summary(learned: Learned, place: Path | None, seconds: float) -> str:
         f"{sharing['atoms']:,} atoms are {counted(sharing['nodes'], 'node')}, "
         f"{sharing['ground_messages']:,} messages {sharing['messages']:,}",
         f"{first}best after {best['epoch']} of {epochs}: loss {best['loss']:.4g}, "
-        f"the chosen action is optimal in {accuracy} of these states",
+        f"the chosen action is {optimal} in {accuracy} of these states",
         f"model in {place or 'no file'}, {seconds:.1f} s",
     ]
     return "\n".join(lines)

@@ -1,0 +1,7 @@
+(define (domain lift) (:requirements :adl)
+  (:types passenger floor - object)
+  (:predicates (served ?p - passenger) (boarded ?p - passenger) (stopped ?f - floor) (open)
+               (vip ?p - passenger) (lives ?p - passenger ?f - floor))
+  (:action serve :parameters (?p - passenger) :effect (served ?p))
+  (:action board :parameters (?p - passenger) :effect (boarded ?p))
+  (:action stop :parameters (?f - floor) :effect (and (stopped ?f) (open))))
