@@ -34,6 +34,9 @@ class Sizes:
     training: str  # settings of `planlog train`
     models: tuple[str, ...]  # domains to train a model for
     score_sizes: dict[str, dict[str, int]]  # of the tasks for steps with a learned policy
+    places: int  # of a road graph with four times as many one-way roads
+    grid: int  # cells along each side
+    group: int  # elements of an aggregate
 
 
 FULL = Sizes(
@@ -54,6 +57,9 @@ FULL = Sizes(
         "ferry": {"cars": 97, "locations": 49},
         "satellite": {"satellites": 40, "instruments": 78, "modes": 5, "directions": 30},
     },
+    places=500,
+    grid=50,
+    group=1000,
 )
 QUICK = Sizes(
     repetitions=1,
@@ -68,6 +74,9 @@ QUICK = Sizes(
     training="small",
     models=("ferry",),
     score_sizes={"blocksworld": {"blocks": 8}, "ferry": {"cars": 3, "locations": 3}},
+    places=20,
+    grid=4,
+    group=10,
 )
 
 

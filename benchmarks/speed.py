@@ -18,6 +18,7 @@ from learning import measure_models, measure_score, measure_training
 from measures import measure_reading, measure_scratch, measure_space, measure_step
 from plans import measure_growth, measure_learned_plans, measure_plans
 from results import report
+from values import measure_aggregates, measure_distances, measure_nearest
 
 MEASURES = {
     "read": measure_reading,
@@ -30,6 +31,9 @@ MEASURES = {
     "models": measure_models,
     "score": measure_score,
     "learned": measure_learned_plans,
+    "distances": measure_distances,
+    "nearest": measure_nearest,
+    "aggregates": measure_aggregates,
 }
 
 

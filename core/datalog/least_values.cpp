@@ -7,88 +7,110 @@
 
 namespace planlog {
 
-namespace {
+LeastValues::LeastValues(const RelationInfo& info)
+    : column_(*info.least), key_size_(info.arity - 1) {}
 
-ColumnMask key_of(const RelationInfo& info) {
-    const auto all = static_cast<ColumnMask>((uint64_t{1} << info.arity) - 1);
-    return all & ~(ColumnMask{1} << *info.least);
-}
-
-}  // namespace
-
-LeastValues::LeastValues(const RelationInfo& info, Relation& relation, uint32_t object_count)
-    : column_(*info.least),
-      arity_(info.arity),
-      index_(relation.index_on(key_of(info))),
-      candidates_(key_of(info), info.arity, object_count, info.numbers) {}
-
-void LeastValues::copy_key(const uint32_t* values, uint32_t* key) const {
+LeastValues::Key LeastValues::key(const uint32_t* values) {
+    uint32_t key[max_arity];
     std::copy_n(values, column_, key);
-    std::copy(values + column_ + 1, values + arity_, key + column_);
+    std::copy(values + column_ + 1, values + key_size_ + 1, key + column_);
+    const Key number = numbers_.find_or_add(hash_of(key, key_size_), [&](Key other) {
+        const uint32_t* values = values_.data() + size_t{other} * key_size_;
+        uint32_t difference = 0;  // cheaper than a call for so few values
+        for (uint32_t i = 0; i < key_size_; ++i) difference |= key[i] ^ values[i];
+        return difference == 0;
+    });
+    if (number == keys_.size()) {
+        keys_.emplace_back();
+        values_.insert(values_.end(), key, key + key_size_);
+    }
+    return number;
 }
 
-Row LeastValues::true_row(const Relation& relation, Row row) const {
-    uint32_t key[max_arity];
-    copy_key(relation.values(row), key);
-    return relation.first(index_, key);
+void LeastValues::insert(Key key, Row row) {
+    if (row >= links_.size()) links_.resize(std::max<size_t>(row + 1, links_.size() * 2));
+    Row& last = keys_[key].last;
+    links_[row] = {key, last, no_row};
+    if (last != no_row) links_[last].previous = row;
+    last = row;
 }
 
-Row LeastValues::best(const Relation& relation, Row row, const NumberTable& numbers) const {
-    uint32_t key[max_arity];
-    copy_key(relation.values(row), key);
+void LeastValues::erase(Row row) {
+    const auto [key, next, previous] = links_[row];
+    if (next != no_row) links_[next].previous = previous;
+    (previous != no_row ? links_[previous].next : keys_[key].last) = next;
+}
+
+Row LeastValues::best(const Relation& relation, Key key, const NumberTable& numbers) const {
+    const auto number = [&](Row row) { return value(relation.values(row), numbers); };
     Row best = no_row;
-    for (Row other = candidates_.first(key, relation.values(0)); other != no_row;
-         other = candidates_.next(other))
-        if (best == no_row || value(relation, other, numbers) < value(relation, best, numbers))
-            best = other;
+    for (Row row = keys_[key].last; row != no_row; row = links_[row].next)
+        if (best == no_row || number(row) < number(best)) best = row;
     return best;
+}
+
+void LeastValues::clear() {
+    numbers_.clear();
+    values_.clear();
+    keys_.clear();
+    links_.clear();
 }
 
 // --- Materialization -----------------------------------------------------------
 
 int64_t Materialization::least_value(AtomRef atom) const {
-    return least_values_[index(atom.relation)]->value(relation(atom.relation), atom.row, numbers_);
+    return least_values(atom.relation).value(relation(atom.relation).values(atom.row), numbers_);
 }
 
-// Makes a row with a new derivation a candidate.
-void Materialization::offer(uint32_t r, AtomRef head, const Row* body) {
+// Adds a derivation of an atom with these values, which becomes a candidate.
+void Materialization::add_candidate(uint32_t r, const ObjectId* values, Row* match) {
     const CompiledRule& rule = rules_[r];
-    const int64_t value = least_value(head);
+    LeastValues& least = least_values(rule.head);
+    const int64_t value = least.value(values, numbers_);
     for (const uint32_t l : rule.own) {
-        const int64_t other = least_value({rule.query.body[l].relation, body[l]});
+        const int64_t other = least_value({rule.query.body[l].relation, match[l]});
         if (other <= value) continue;
         throw NumberError("the least value " + std::to_string(value) +
                           " is smaller than the value " + std::to_string(other) +
                           " that it comes from");
     }
-    if (derivations_.support(head).count == 1)
-        least_values_[index(head.relation)]->insert(relation(head.relation), head.row);
-    if (!is_true(head)) push_candidate({value, head});
-}
-
-void Materialization::push_candidate(Candidate candidate) {
-    candidates_.push_back(candidate);
-    std::push_heap(candidates_.begin(), candidates_.end());
+    const LeastValues::Key key = least.key(values);
+    AtomRef head{rule.head, least.last(key)};
+    if (head.row == no_row || least_value(head) != value) {
+        // Nothing takes the place of a static atom, so that its last candidate is the best one.
+        if (rule.is_static && head.row != no_row && least_value(head) < value) return;
+        head.row = intern(rule.head, values);
+    }
+    insert_derivation(r, head, match);
+    if (derivations_.support(head).count > 1) return;
+    least.insert(key, head.row);
+    const Row before = least.true_row(key);
+    if (before == no_row || value < least_value({rule.head, before})) candidates_.push(value, head);
 }
 
 // Offers the best row in place of one that is no longer true.
 void Materialization::push_best(AtomRef lost) {
-    const LeastValues& values = *least_values_[index(lost.relation)];
-    const Row best = values.best(relation(lost.relation), lost.row, numbers_);
+    const LeastValues& values = least_values(lost.relation);
+    const Row best = values.best(relation(lost.relation), values.key(lost.row), numbers_);
     if (best == no_row) return;
     const AtomRef atom{lost.relation, best};
-    push_candidate({least_value(atom), atom});
+    candidates_.push(least_value(atom), atom);
+}
+
+void Materialization::set_least(AtomRef atom, bool value) {
+    LeastValues& values = least_values(atom.relation);
+    values.set_true_row(values.key(atom.row), value ? atom.row : no_row);
+    relations_[index(atom.relation)].set(atom.row, value);
 }
 
 // Takes the candidates in the order of their numbers, as Dijkstra's algorithm does.
 void Materialization::settle_least_values(uint32_t c) {
-    while (!candidates_.empty()) {
+    uint32_t settled = 0;
+    while (const auto candidate = candidates_.pop()) {
         steps_.step();
-        std::pop_heap(candidates_.begin(), candidates_.end());
-        const auto [value, atom] = candidates_.back();
-        candidates_.pop_back();
-        Relation& own = relations_[index(atom.relation)];
-        const Row before = least_values_[index(atom.relation)]->true_row(own, atom.row);
+        const auto [value, atom] = *candidate;
+        const LeastValues& values = least_values(atom.relation);
+        const Row before = values.true_row(values.key(atom.row));
         if (derivations_.support(atom).count == 0) {  // lost after it was offered
             if (before == no_row) push_best(atom);
             continue;
@@ -97,11 +119,12 @@ void Materialization::settle_least_values(uint32_t c) {
         if (before != no_row) {
             if (least_value(old) <= value) continue;
             touch(old);
-            own.set(before, false);
+            set_least(old, false);
         }
         touch(atom);
-        own.set(atom.row, true);
-        derivations_.support(atom).rank = rank_from_derivations(atom);
+        set_least(atom, true);
+        // In an evaluation, any rank after those of the body will do.
+        derivations_.support(atom).rank = is_evaluating_ ? settled++ : rank_from_derivations(atom);
         set_stamp(atom);
         trigger(atom, c);
         if (before == no_row) continue;

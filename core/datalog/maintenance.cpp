@@ -25,8 +25,9 @@ void Materialization::remove_derivation(uint32_t r, DerivationStore::Slot slot) 
     const CompiledRule& rule = rules_[r];
     const AtomRef head{rule.head, derivations_.remove(r, slot)};
     if (!derivations_.is_active(r)) return;
-    if (least_values_[index(head.relation)] && derivations_.support(head).count == 0)
-        least_values_[index(head.relation)]->erase(relation(head.relation), head.row);
+    const bool is_least = compiled_->components[rule.component].least;
+    if (is_least && derivations_.support(head).count == 0)
+        least_values(head.relation).erase(head.row);
     if (is_tracking_) rederived_.push_back(head);
     touch(head);
     if (compiled_->components[rule.component].recursive)
@@ -112,8 +113,12 @@ void Materialization::retract_unfounded(uint32_t c) {
         steps_.step();
         const AtomRef atom = dirty[i];
         if (!is_true(atom) || is_well_founded(atom)) continue;
-        relations_[index(atom.relation)].set(atom.row, false);
-        if (compiled_->components[c].least) lost.push_back(atom);
+        if (compiled_->components[c].least) {
+            set_least(atom, false);
+            lost.push_back(atom);
+        } else {
+            relations_[index(atom.relation)].set(atom.row, false);
+        }
         end_uses(atom, true, c);
     }
     dirty.clear();
@@ -154,11 +159,12 @@ void Materialization::restore_supported(uint32_t c) {
 // Gives the touched atoms their truth values and propagates those that differ from before.
 void Materialization::commit(uint32_t c) {
     Work& work = work_[c];
+    const bool is_least = compiled_->components[c].least;
     for (const AtomRef atom : work.touched) {
         steps_.step();
         Support& support = derivations_.support(atom);
         support.is_touched = false;
-        const bool value = least_values_[index(atom.relation)] ? is_true(atom) : support.count > 0;
+        const bool value = is_least ? is_true(atom) : support.count > 0;
         if (is_true(atom) != value) relations_[index(atom.relation)].set(atom.row, value);
         if (value != support.was_true) propagate(atom);
     }

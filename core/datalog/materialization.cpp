@@ -4,6 +4,14 @@
 
 namespace planlog {
 
+namespace {
+
+void fill(const std::vector<Term>& terms, const ObjectId* binding, ObjectId* values) {
+    for (size_t i = 0; i < terms.size(); ++i) values[i] = terms[i].under(binding);
+}
+
+}  // namespace
+
 Materialization::Materialization(const Task& task, AtomTable& atoms, Program program)
     : task_(&task),
       atoms_(&atoms),
@@ -21,7 +29,7 @@ Materialization::Materialization(const Task& task, AtomTable& atoms, Program pro
     for (const RelationInfo& info : program_.relations()) {
         relations_.emplace_back(info.arity, object_count, info.numbers);
         least_values_.emplace_back();
-        if (info.least) least_values_.back().emplace(info, relations_.back(), object_count);
+        if (info.least) least_values_.back().emplace(info);
     }
     for (const Aggregate& aggregate : program_.aggregates()) group_values_.emplace_back(aggregate);
     set_given_atoms(true);
@@ -155,19 +163,11 @@ void Materialization::add_derivations(uint32_t rule, size_t count) {
 // A match has the rows of the body, followed by the values of the variables.
 void Materialization::add_derivation(uint32_t r, Row* match) {
     const CompiledRule& rule = rules_[r];
-    const std::vector<BodyLiteral>& body = rule.query.body;
-    const ObjectId* binding = match + body.size();
     ObjectId values[max_arity];
-    const auto fill = [&](const std::vector<Term>& terms) {
-        for (size_t i = 0; i < terms.size(); ++i) values[i] = terms[i].under(binding);
-        return values;
-    };
-    const AtomRef head{rule.head, intern(rule.head, fill(rule.head_terms))};
-    // The atom of a negated literal is false, but it has a row, on whose list the derivation is.
-    for (uint32_t l : rule.negated) match[l] = intern(body[l].relation, fill(body[l].terms));
-    const Row* rows = derivations_.insert(r, head.row, match);
-    if (is_tracking_ && !is_evaluating_) rederived_.push_back(head);
-    if (compiled_->components[rule.component].least) return offer(r, head, rows);
+    fill(rule.head_terms, match + rule.query.body.size(), values);
+    if (compiled_->components[rule.component].least) return add_candidate(r, values, match);
+    const AtomRef head{rule.head, intern(rule.head, values)};
+    const Row* rows = insert_derivation(r, head, match);
     if (compiled_->components[rule.component].recursive) {
         if (is_true(head)) return;
         touch(head);
@@ -180,6 +180,18 @@ void Materialization::add_derivation(uint32_t r, Row* match) {
     } else {
         touch(head);
     }
+}
+
+const Row* Materialization::insert_derivation(uint32_t r, AtomRef head, Row* match) {
+    const std::vector<BodyLiteral>& body = rules_[r].query.body;
+    ObjectId values[max_arity];
+    // The atom of a negated literal is false, but it has a row, on whose list the derivation is.
+    for (uint32_t l : rules_[r].negated) {
+        fill(body[l].terms, match + body.size(), values);
+        match[l] = intern(body[l].relation, values);
+    }
+    if (is_tracking_ && !is_evaluating_) rederived_.push_back(head);
+    return derivations_.insert(r, head.row, match);
 }
 
 // One more than the largest rank among the atoms of the rule's own component.

@@ -51,6 +51,7 @@
 #include "datalog/least_values.hpp"
 #include "datalog/rule_plans.hpp"
 #include "planning/state.hpp"
+#include "util/radix_heap.hpp"
 
 namespace planlog {
 
@@ -126,15 +127,16 @@ class Materialization {
     NumberError in_rule(uint32_t rule, const NumberError& error) const;
     void add_derivations(uint32_t rule, size_t count);  // of the first `matches_`
     void add_derivation(uint32_t rule, Row* match);
+    const Row* insert_derivation(uint32_t rule, AtomRef head, Row* match);
     uint32_t rank_of(uint32_t rule, const Row* body) const;
     void process_queue(uint32_t component);
     void trigger(AtomRef atom, uint32_t component);
     void trigger_literal(AtomRef atom, uint32_t rule, uint32_t literal);
     // Least values (least_values.cpp)
     int64_t least_value(AtomRef atom) const;
-    void offer(uint32_t rule, AtomRef head, const Row* body);
-    void push_candidate(Candidate candidate);
+    void add_candidate(uint32_t rule, const ObjectId* values, Row* match);
     void push_best(AtomRef lost);
+    void set_least(AtomRef atom, bool value);
     void settle_least_values(uint32_t component);
     // Aggregates (materialization.cpp)
     void evaluate_aggregate(uint32_t component);
@@ -165,6 +167,8 @@ class Materialization {
     const RelationDependencies& dependencies(RelationId id) const {
         return dependencies_[index(id)];
     }
+    LeastValues& least_values(RelationId id) { return *least_values_[index(id)]; }
+    const LeastValues& least_values(RelationId id) const { return *least_values_[index(id)]; }
     bool is_true(AtomRef atom) const { return relation(atom.relation).is_true(atom.row); }
     void set_stamp(AtomRef atom) { relations_[index(atom.relation)].set_stamp(atom.row, ++stamp_); }
 
@@ -179,7 +183,7 @@ class Materialization {
     RulePlans plans_;
     DerivationStore derivations_;
     std::vector<std::optional<LeastValues>> least_values_;  // per relation
-    std::vector<Candidate> candidates_;                     // a heap, for the component at work
+    RadixHeap<AtomRef> candidates_;                         // of the component at work
     std::vector<GroupValues> group_values_;                 // per aggregate
     std::vector<RuleGate> gates_;                           // per rule
     std::vector<Work> work_;                                // per component

@@ -1,11 +1,10 @@
 #include "util/graph.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
+
+#include "util/radix_heap.hpp"
 
 namespace planlog {
 
@@ -41,57 +40,15 @@ std::vector<int32_t> distances(const Graph& graph, std::span<const uint32_t> sou
     return found;
 }
 
-namespace {
-
-// Nodes with costs, the cheapest first: a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan 1990). No
-// cost that is pushed may be lower than the last one popped. An entry is in the bucket of the
-// highest bit in which its cost differs from that one, so it moves to a lower bucket 63 times at
-// most. A few different costs take hardly more time than the queue of a breadth-first search.
-class RadixHeap {
-  public:
-    struct Entry {
-        int64_t cost;
-        uint32_t node;
-    };
-
-    void push(Entry entry) { buckets_[bucket_of(entry.cost)].push_back(entry); }
-    std::optional<Entry> pop() {
-        if (buckets_[0].empty() && !refill()) return std::nullopt;
-        const Entry entry = buckets_[0].back();
-        buckets_[0].pop_back();
-        return entry;
-    }
-
-  private:
-    size_t bucket_of(int64_t cost) const {
-        return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(cost ^ last_)));
-    }
-    // Moves the entries of the lowest bucket, among them the cheapest ones. False if there is none.
-    bool refill() {
-        const auto lowest =
-            std::ranges::find_if(buckets_, [](const auto& bucket) { return !bucket.empty(); });
-        if (lowest == buckets_.end()) return false;
-        last_ = std::ranges::min(*lowest, {}, &Entry::cost).cost;
-        for (const Entry entry : *lowest) push(entry);
-        lowest->clear();
-        return true;
-    }
-
-    std::array<std::vector<Entry>, 64> buckets_;
-    int64_t last_ = 0;
-};
-
-}  // namespace
-
 std::vector<int64_t> least_costs(const Graph& graph, std::span<const int64_t> costs,
                                  std::span<const uint32_t> sources) {
     std::vector<int64_t> found(graph.size, not_reached);
-    RadixHeap heap;
+    RadixHeap<uint32_t> heap;
     std::vector<uint32_t> overflows;
     const auto reach = [&](uint32_t node, int64_t cost) {
         if (found[node] != not_reached && found[node] <= cost) return;
         found[node] = cost;
-        heap.push({cost, node});
+        heap.push(cost, node);
     };
     for (uint32_t source : sources) reach(source, 0);
     while (const auto entry = heap.pop()) {

@@ -18,42 +18,50 @@ class InternTable {
     // Returns the number of the value for which `is_same(number)` holds, or none.
     template <class IsSame>
     uint32_t find(uint64_t hash, IsSame is_same) const {
-        return slots_.empty() ? none : slots_[slot_of(hash, is_same)];
+        return slots_.empty() ? none : slots_[slot_of(hash, is_same)].number;
     }
     // The same, but a new value is added with the next number.
     template <class IsSame>
     uint32_t find_or_add(uint64_t hash, IsSame is_same) {
         if (hashes_.size() * 2 >= slots_.size()) grow();
-        uint32_t& number = slots_[slot_of(hash, is_same)];
-        if (number == none) {
-            number = size();
+        Slot& slot = slots_[slot_of(hash, is_same)];
+        if (slot.number == none) {
+            slot = {size(), tag_of(hash)};
             hashes_.push_back(hash);
         }
-        return number;
+        return slot.number;
     }
     void clear() {
         hashes_.clear();
-        std::fill(slots_.begin(), slots_.end(), none);
+        std::fill(slots_.begin(), slots_.end(), Slot{});
     }
 
   private:
+    struct Slot {
+        uint32_t number = none;
+        uint32_t tag = 0;  // a part of the hash, so that most other values need no look
+    };
+
+    static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
     // The slot of the value, or the free slot where it belongs.
     template <class IsSame>
     size_t slot_of(uint64_t hash, IsSame is_same) const {
         const size_t last = slots_.size() - 1;
         size_t slot = hash & last;
-        while (slots_[slot] != none && !(hashes_[slots_[slot]] == hash && is_same(slots_[slot])))
+        const uint32_t tag = tag_of(hash);
+        while (slots_[slot].number != none &&
+               !(slots_[slot].tag == tag && is_same(slots_[slot].number)))
             slot = (slot + 1) & last;
         return slot;
     }
     void grow() {
-        slots_.assign(std::max<size_t>(64, slots_.size() * 2), none);
+        slots_.assign(std::max<size_t>(64, slots_.size() * 2), {});
         for (uint32_t i = 0; i < size(); ++i)
-            slots_[slot_of(hashes_[i], [](uint32_t) { return false; })] = i;
+            slots_[slot_of(hashes_[i], [](uint32_t) { return false; })] = {i, tag_of(hashes_[i])};
     }
 
     std::vector<uint64_t> hashes_;
-    std::vector<uint32_t> slots_;
+    std::vector<Slot> slots_;
 };
 
 }  // namespace planlog
