@@ -13,8 +13,8 @@ struct SharedCircuit : Guarded {
     uint64_t last_feed = 0;  // that added a state
 
     SharedCircuit(std::shared_ptr<SharedProgram> of, const std::vector<uint32_t>& rules,
-                  Circuit::Sharing sharing)
-        : program(std::move(of)), circuit(program->frozen(), rules, sharing) {}
+                  Circuit::Sharing sharing, const std::vector<uint32_t>& with_features)
+        : program(std::move(of)), circuit(program->frozen(), rules, sharing, with_features) {}
 };
 
 // Adds states of one task to a circuit.
@@ -34,6 +34,8 @@ class CircuitFeed {
         const auto objects = static_cast<uint32_t>(task_->task.objects.size());
         for (const auto& [relation, values, numbers] : features) {
             const uint32_t arity = relations().at(relation).arity;
+            if (circuit_->circuit.structure().has_features(RelationId(relation)))
+                throw nb::value_error("the features of the relation are its integers");
             if (values.size() != numbers.size() * arity)
                 throw nb::value_error("a row of objects is needed for each number");
             Circuit::Features& table =
@@ -153,9 +155,19 @@ nb::tuple finished_arrays(SharedCircuit& shared, const std::vector<uint32_t>& ou
         layers.append(nb::make_tuple(index(layer.relation), layer.first, layer.last, rules));
     }
     for (auto& numbers : shared.circuit.renumbered) renumbered.append(as_array(std::move(numbers)));
+    nb::list features;
+    const NetworkStructure& structure = shared.circuit.structure();
+    for (uint32_t i = 0; i < structure.feature_columns.size(); ++i) {
+        const RelationId relation{i};
+        if (!structure.has_features(relation)) continue;
+        std::vector<float> values = shared.circuit.features(relation);
+        const uint32_t dimension = structure.input_dimension(relation);
+        const size_t count = values.size() / dimension;
+        features.append(nb::make_tuple(i, as_rows(std::move(values), count, dimension)));
+    }
     const Circuit::Counts c = shared.circuit.counts();
     return nb::make_tuple(
-        layers, renumbered,
+        layers, renumbered, features,
         nb::make_tuple(c.states, c.atoms, c.nodes, c.ground_messages, c.messages));
 }
 
@@ -169,8 +181,9 @@ void bind_circuits(nb::module_& m) {
         .value("MULTISETS", Circuit::Sharing::Multisets,
                "Equal multisets of messages from each rule: needed for mean and sum.");
     nb::class_<SharedCircuit>(m, "Circuit")
-        .def(nb::init<std::shared_ptr<SharedProgram>, std::vector<uint32_t>, Circuit::Sharing>(),
-             "program"_a, "rules"_a, "sharing"_a)
+        .def(nb::init<std::shared_ptr<SharedProgram>, std::vector<uint32_t>, Circuit::Sharing,
+                      std::vector<uint32_t>>(),
+             "program"_a, "rules"_a, "sharing"_a, "with_features"_a = std::vector<uint32_t>())
         .def("finish", &finished_arrays, "outputs"_a);
     nb::class_<CircuitFeed>(m, "CircuitFeed")
         .def(nb::init<std::shared_ptr<SharedCircuit>, std::shared_ptr<SharedTask>,

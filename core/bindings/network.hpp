@@ -20,9 +20,10 @@ struct SharedNetwork {
 
     SharedNetwork(std::shared_ptr<SharedProgram> of, std::vector<uint32_t> dimensions,
                   const std::vector<RuleWeightArrays>& rules, Activation message_activation,
-                  std::vector<Activation> atom_activations, Aggregation aggregation)
+                  std::vector<Activation> atom_activations, Aggregation aggregation,
+                  const std::vector<uint32_t>& with_features)
         : program(std::move(of)),
-          network{NetworkStructure(program->frozen(), numbers_of(rules)),
+          network{NetworkStructure(program->frozen(), numbers_of(rules), with_features),
                   {},
                   std::move(dimensions),
                   message_activation,

@@ -107,8 +107,9 @@ class SharedWalk : public Guarded {
             inference.update(walk().materialization());
             const float one = 1;
             for (Row row : of.true_rows()) {
-                const bool is_input = !network.structure.is_derived(relation);
-                const float* value = is_input ? &one : inference.value(relation, row);
+                const bool is_one = !network.structure.is_derived(relation) &&
+                                    !network.structure.has_features(relation);
+                const float* value = is_one ? &one : inference.value(relation, row);
                 values.insert(values.end(), value, value + dimension);
             }
         });
@@ -223,9 +224,9 @@ void bind_walks(nb::module_& m) {
     nb::class_<SharedNetwork>(m, "Network")
         .def(nb::init<std::shared_ptr<SharedProgram>, std::vector<uint32_t>,
                       std::vector<RuleWeightArrays>, Activation, std::vector<Activation>,
-                      Aggregation>(),
+                      Aggregation, std::vector<uint32_t>>(),
              "program"_a, "dimensions"_a, "rules"_a, "message_activation"_a, "atom_activations"_a,
-             "aggregation"_a);
+             "aggregation"_a, "with_features"_a = std::vector<uint32_t>());
     nb::exception<MissingValue>(m, "MissingValue", PyExc_LookupError);
     nb::exception<CostOverflow>(m, "CostOverflow", PyExc_OverflowError);
     nb::class_<SharedWalk>(m, "Walk")

@@ -1,6 +1,7 @@
 #include "network/circuit.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 namespace planlog {
@@ -24,11 +25,13 @@ uint32_t SequenceTable::intern(std::span<const uint32_t> sequence, bool is_new) 
     return number;
 }
 
-Circuit::Circuit(const Program& program, const std::vector<uint32_t>& rules, Sharing sharing)
-    : structure_(program, rules),
+Circuit::Circuit(const Program& program, const std::vector<uint32_t>& rules, Sharing sharing,
+                 const std::vector<uint32_t>& with_features)
+    : structure_(program, rules, with_features),
       sharing_(sharing),
       messages_(rules.size()),
       nodes_(program.relations().size()),
+      features_(program.relations().size()),
       nodes_of_(program.relations().size()) {}
 
 // --- States ------------------------------------------------------------------
@@ -70,12 +73,29 @@ void Circuit::read_input(const Materialization& materialization, RelationId id,
     const Relation& relation = materialization.relation(id);
     auto& nodes = nodes_of_[index(id)];
     nodes.assign(relation.row_count(), 0);
+    if (structure_.has_features(id)) {
+        for (Row row : relation.true_rows()) {
+            scratch_.clear();
+            for (float value :
+                 structure_.features(id, relation.values(row), materialization.numbers()))
+                scratch_.push_back(std::bit_cast<uint32_t>(value));
+            nodes[row] = features_[index(id)].intern(scratch_, false);
+        }
+    }
     if (!features) return;
     for (Row row : relation.true_rows()) {
         const Row found = features->atoms.find(relation.values(row));
         if (found == no_row) throw std::invalid_argument("an atom has no features");
         nodes[row] = features->numbers[found];
     }
+}
+
+std::vector<float> Circuit::features(RelationId relation) const {
+    std::vector<float> result;
+    const SequenceTable& vectors = features_[index(relation)];
+    for (uint32_t node = 0; node < vectors.size(); ++node)
+        for (uint32_t bits : vectors[node]) result.push_back(std::bit_cast<float>(bits));
+    return result;
 }
 
 // Adds a message to the node that is added next.

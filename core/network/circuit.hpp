@@ -40,11 +40,13 @@ class Circuit {
     enum class Sharing : uint8_t { None, Sets, Multisets };
 
     // `rules` are the numbers of the network's rules in the program; see NetworkStructure.
-    Circuit(const Program& program, const std::vector<uint32_t>& rules, Sharing sharing);
+    Circuit(const Program& program, const std::vector<uint32_t>& rules, Sharing sharing,
+            const std::vector<uint32_t>& with_features);
 
     const NetworkStructure& structure() const { return structure_; }
 
-    // The feature vectors of input atoms of a task: `numbers[row]` for each row of `atoms`.
+    // Feature vectors that the caller gives to input atoms of a task: their numbers,
+    // `numbers[row]` for each row of `atoms`.
     struct Features {
         Relation atoms;
         std::vector<uint32_t> numbers;
@@ -82,6 +84,8 @@ class Circuit {
         uint64_t states = 0, atoms = 0, nodes = 0, ground_messages = 0, messages = 0;
     };
     Counts counts() const { return counts_; }  // nodes and messages: of the last `finish`
+    // The feature vectors of the nodes of a relation that has features, one after the other.
+    std::vector<float> features(RelationId relation) const;
 
   private:
     struct Nodes {
@@ -102,6 +106,7 @@ class Circuit {
     Sharing sharing_;
     std::vector<SequenceTable> messages_;                 // per rule of the network
     std::vector<Nodes> nodes_;                            // per relation
+    std::vector<SequenceTable> features_;                 // per relation: the bits of each float
     std::vector<std::vector<uint32_t>> nodes_of_;         // per relation and row, in the last state
     std::vector<std::pair<uint32_t, uint32_t>> pending_;  // rule and message, of the next node
     std::vector<uint32_t> scratch_;

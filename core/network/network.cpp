@@ -102,8 +102,9 @@ void Network::check() const {
         throw std::invalid_argument("a dimension and an activation are needed for each relation");
     for (uint32_t i = 0; i < dimensions.size(); ++i) {
         if (dimensions[i] == 0) throw std::invalid_argument("a dimension is 0");
-        if (dimensions[i] != 1 && !structure.is_derived(RelationId(i)))
-            throw std::invalid_argument("inputs have dimension 1");
+        const RelationId relation{i};
+        if (!structure.is_derived(relation) && dimensions[i] != structure.input_dimension(relation))
+            throw std::invalid_argument("the dimension of an input is that of its features, or 1");
     }
     for (size_t r = 0; r < weights.size(); ++r) {
         const auto& [head, body] = structure.rules[r];
@@ -130,7 +131,8 @@ NetworkInference::NetworkInference(const Network& network)
         for (size_t l = 0; l < body.size(); ++l) {
             const Matrix& matrix = network.weights[r].body[l];
             const float one = 1;
-            if (network.structure.is_derived(body[l].relation))
+            if (network.structure.is_derived(body[l].relation) ||
+                network.structure.has_features(body[l].relation))
                 rules_[r].children.push_back({body[l].position, body[l].relation, &matrix, {}, {}});
             else
                 matrix.add_product(&one, rules_[r].constant.data());
@@ -167,6 +169,7 @@ void NetworkInference::update(Materialization& materialization) {
 
 void NetworkInference::mark_dirty(RelationId relation, Row row) {
     if (index(relation) >= nodes_.size() || !is_known(relation, row)) return;
+    if (!network_->structure.is_derived(relation)) return;  // features of a row never change
     uint8_t& is_dirty = nodes_[index(relation)].is_dirty[row];
     if (!is_dirty)
         dirty_[network_->structure.component_of[index(relation)]].push_back({relation, row});
@@ -251,8 +254,14 @@ uint32_t NetworkInference::Nodes::find_or_add(const std::vector<float>& value) {
 
 uint32_t NetworkInference::node(RelationId relation, Row row) {
     if (!is_known(relation, row)) {
-        const uint32_t component = network_->structure.component_of[index(relation)];
-        if (network_->structure.components[component].recursive)
+        const NetworkStructure& structure = network_->structure;
+        const uint32_t component = structure.component_of[index(relation)];
+        if (structure.has_features(relation))
+            set_node(relation, row,
+                     nodes_[index(relation)].find_or_add(structure.features(
+                         relation, materialization_->relation(relation).values(row),
+                         materialization_->numbers())));
+        else if (structure.components[component].recursive)
             find_nodes(component);
         else
             find_node(relation, row, [&](auto visit) {
@@ -260,6 +269,16 @@ uint32_t NetworkInference::node(RelationId relation, Row row) {
             });
     }
     return nodes_[index(relation)].of_row[row];
+}
+
+void NetworkInference::set_node(RelationId relation, Row row, uint32_t number) {
+    Nodes& nodes = nodes_[index(relation)];
+    if (row >= nodes.of_row.size()) {
+        atom_count_ += row + 1 - nodes.of_row.size();
+        nodes.of_row.resize(row + 1, none);
+        nodes.is_dirty.resize(row + 1, 0);
+    }
+    nodes.of_row[row] = number;
 }
 
 // Finds the nodes of all atoms of a recursive component, since they have to be ordered together.
@@ -301,12 +320,7 @@ void NetworkInference::find_node(RelationId relation, Row row, Derivations each)
         nodes.of_fingerprint.push_back(nodes.find_or_add(total_));
         ++fingerprint_count_;
     }
-    if (row >= nodes.of_row.size()) {
-        atom_count_ += row + 1 - nodes.of_row.size();
-        nodes.of_row.resize(row + 1, none);
-        nodes.is_dirty.resize(row + 1, 0);
-    }
-    nodes.of_row[row] = nodes.of_fingerprint[number];
+    set_node(relation, row, nodes.of_fingerprint[number]);
 }
 
 // --- Values ------------------------------------------------------------------

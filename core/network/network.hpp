@@ -4,7 +4,8 @@
 // The value of a derived atom is
 //   phi2( sum over rules r that derive it of  H_r * agg over its derivations by r of
 //         phi1( sum over positive literals l of the body of  B_r,l * value of l's atom ))
-// and that of an input atom, of a relation that no rule of the network derives, is 1.
+// and that of an input atom, of a relation that no rule of the network derives, is 1 or the vector
+// of its features.
 //
 // Values are computed on demand and kept. After a change of the materialization, the atoms that
 // have lost or won derivations are dirty. Dirty atoms whose values others use are recomputed
@@ -55,7 +56,7 @@ struct Network {
     };
     NetworkStructure structure;
     std::vector<RuleWeights> weights;  // per rule of the structure
-    std::vector<uint32_t> dimensions;  // of the relations; 1 for inputs
+    std::vector<uint32_t> dimensions;  // of the relations
     Activation message_activation;
     std::vector<Activation> atom_activations;  // per relation
     Aggregation aggregation;
@@ -70,7 +71,7 @@ class NetworkInference {
 
     // Must be called after each change of the materialization, which tracks its derivations.
     void update(Materialization& materialization);
-    // The value of a true atom of a derived relation, at the last update.
+    // The value of a true atom of a relation that is derived or has features, at the last update.
     const float* value(RelationId relation, Row row);
     size_t computed() const { return computed_; }  // atoms since the last update
 
@@ -90,7 +91,7 @@ class NetworkInference {
         size_t count() const { return values.size() / dimension; }
         uint32_t find_or_add(const std::vector<float>& value);
     };
-    struct Child {  // a positive literal over a derived relation
+    struct Child {  // a positive literal over a relation whose atoms differ in their values
         uint32_t literal;
         RelationId relation;
         const Matrix* matrix;
@@ -98,7 +99,7 @@ class NetworkInference {
         std::vector<uint8_t> is_known;
     };
     struct RuleData {
-        std::vector<float> constant;  // contribution of the inputs to each message
+        std::vector<float> constant;  // contribution of the other inputs to each message
         std::vector<Child> children;
     };
 
@@ -108,6 +109,7 @@ class NetworkInference {
     bool is_used(AtomRef atom) const;
     void recompute_dirty(uint32_t component);
     uint32_t node(RelationId relation, Row row);
+    void set_node(RelationId relation, Row row, uint32_t number);
     void find_nodes(uint32_t component);
     template <class Derivations>
     void find_node(RelationId relation, Row row, Derivations each);

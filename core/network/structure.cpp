@@ -1,6 +1,7 @@
 #include "network/structure.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <tuple>
@@ -9,11 +10,13 @@
 
 namespace planlog {
 
-NetworkStructure::NetworkStructure(const Program& program, std::span<const uint32_t> numbers)
+NetworkStructure::NetworkStructure(const Program& program, std::span<const uint32_t> numbers,
+                                   std::span<const uint32_t> with_features)
     : rule_of(program.rules().size(), no_rule),
       deriving(program.relations().size()),
       components(planlog::components(program)),
-      component_of(program.relations().size()) {
+      component_of(program.relations().size()),
+      feature_columns(program.relations().size()) {
     for (const uint32_t number : numbers) {
         if (number >= rule_of.size() || rule_of[number] != no_rule)
             throw std::invalid_argument("a rule of the network is unknown or listed twice");
@@ -33,6 +36,26 @@ NetworkStructure::NetworkStructure(const Program& program, std::span<const uint3
                 "a network needs all rules of a relation, and of those "
                 "that are mutually recursive with it");
     }
+    for (const uint32_t relation : with_features) {
+        if (relation >= feature_columns.size()) throw std::invalid_argument("no such relation");
+        const RelationInfo& info = program.relations()[relation];
+        std::vector<uint32_t>& columns = feature_columns[relation];
+        columns.clear();
+        for (uint32_t column = 0; column < info.arity; ++column)
+            if (info.numbers >> column & 1) columns.push_back(column);
+        if (columns.empty() || is_derived(RelationId(relation)))
+            throw std::invalid_argument("only inputs with integers have features");
+    }
+}
+
+std::vector<float> NetworkStructure::features(RelationId relation, const uint32_t* values,
+                                              const NumberTable& table) const {
+    std::vector<float> result{1};
+    for (const uint32_t column : feature_columns[index(relation)]) {
+        const auto number = static_cast<double>(table[values[column]]);
+        result.push_back(static_cast<float>(std::copysign(std::log1p(std::abs(number)), number)));
+    }
+    return result;
 }
 
 // --- The order within a recursive component ------------------------------------

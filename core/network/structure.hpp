@@ -20,12 +20,23 @@ struct NetworkStructure {
     };
     static constexpr uint32_t no_rule = UINT32_MAX;
 
-    // Throws std::invalid_argument if a rule is listed twice, or if not all rules of a component
-    // are listed.
-    NetworkStructure(const Program& program, std::span<const uint32_t> numbers);
+    // Throws std::invalid_argument if a rule is listed twice, if not all rules of a component are
+    // listed, or if a relation with features is derived or has no column of integers.
+    NetworkStructure(const Program& program, std::span<const uint32_t> numbers,
+                     std::span<const uint32_t> with_features);
 
     // Relations that no rule of the network derives are inputs.
     bool is_derived(RelationId relation) const { return !deriving[index(relation)].empty(); }
+    // The value of an input atom is the vector of its features, or 1 if it has none.
+    bool has_features(RelationId relation) const {
+        return !feature_columns[index(relation)].empty();
+    }
+    uint32_t input_dimension(RelationId relation) const {
+        return 1 + static_cast<uint32_t>(feature_columns[index(relation)].size());
+    }
+    // The features of an atom with these values: 1, and sign(n) ln(1 + |n|) for each integer n.
+    std::vector<float> features(RelationId relation, const uint32_t* values,
+                                const NumberTable& table) const;
     // The network's number of a rule of the program, which may have grown for a task; or no_rule.
     uint32_t find(uint32_t number) const {
         return number < rule_of.size() ? rule_of[number] : no_rule;
@@ -36,6 +47,8 @@ struct NetworkStructure {
     std::vector<std::vector<uint32_t>> deriving;  // per relation: the rules with this head
     std::vector<Component> components;            // each after those that it depends on
     std::vector<uint32_t> component_of;           // per relation
+    // Per relation with features: the columns of its integers.
+    std::vector<std::vector<uint32_t>> feature_columns;
 };
 
 // The order in which the atoms of a recursive component get their values, and the derivations that

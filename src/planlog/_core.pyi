@@ -11,6 +11,7 @@ import planlog.errors
 _Ids = NDArray[numpy.uint32]
 _Atoms = tuple[_Ids, _Ids, bool, int]  # values, offsets, static, columns of integers
 _Derivations = tuple[_Ids, _Ids, _Ids, bool]  # heads, bodies, offsets, static
+_Features = list[tuple[int, NDArray[numpy.float32]]]  # per relation
 _Batch = tuple[list[_Atoms], list[_Derivations]]
 _RuleMessages = tuple[int, _Ids, _Ids, _Ids, _Ids]  # rule, children, nodes, offsets, messages
 _Layer = tuple[int, int, int, list[_RuleMessages]]  # relation, first, last, messages
@@ -203,6 +204,7 @@ class Network:
         message_activation: Activation,
         atom_activations: Sequence[Activation],
         aggregation: Aggregation,
+        with_features: Sequence[int] = [],
     ) -> None: ...
 
 class MissingValue(LookupError):
@@ -299,10 +301,16 @@ class Sharing(enum.Enum):
     """Equal multisets of messages from each rule: needed for mean and sum."""
 
 class Circuit:
-    def __init__(self, program: Program, rules: Sequence[int], sharing: Sharing) -> None: ...
+    def __init__(
+        self,
+        program: Program,
+        rules: Sequence[int],
+        sharing: Sharing,
+        with_features: Sequence[int] = [],
+    ) -> None: ...
     def finish(
         self, outputs: Sequence[int]
-    ) -> tuple[list[_Layer], list[_Ids], tuple[int, int, int, int, int]]: ...
+    ) -> tuple[list[_Layer], list[_Ids], _Features, tuple[int, int, int, int, int]]: ...
 
 class CircuitFeed:
     def __init__(

@@ -271,10 +271,11 @@ def check_form(circuit: Circuit) -> None:
 def test_counts(text: str, listed: list[World]) -> None:
     policy = Policy.parse(text, DOMAIN)
     places = places_of(listed)
-    derived = structure_of(policy).derived
+    structure = structure_of(policy)
+    derived = structure.derived
     found = [policy.derivations(task, [state]) for task, state in places]
     atoms = sum(len(each.relations[r].of(0)) for each in found for r in derived)
-    kept = sum(len(substitutions(policy, task, state)) for task, state in places)
+    kept = sum(len(substitutions(policy, structure, task, state)) for task, state in places)
     ground = sum(len(each.rules[number].heads) for each in found for number in policy.rule_numbers)
     sizes = {}
     for sharing in Sharing:
@@ -410,7 +411,7 @@ def test_states_of_several_tasks_in_turn(
             feeds[task] = _core.CircuitFeed(circuit, task.core, [])
         feeds[task].add_state(state.ids)
         asked.append({relation: feeds[task].nodes(relation) for relation in derived})
-    steps, renumbered, counts = circuit.finish(derived)
+    steps, renumbered, _, counts = circuit.finish(derived)
     found = [
         StateNodes({r: (atoms, renumbered[r][nodes]) for r, (atoms, nodes) in of_state.items()})
         for of_state in asked

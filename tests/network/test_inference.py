@@ -100,6 +100,7 @@ def core_arguments(policy: Policy, network: Network) -> list[Any]:
             for r in range(len(structure.relations))
         ],
         _core.Aggregation[shape.aggregation.name],
+        list(structure.features),
     ]
 
 

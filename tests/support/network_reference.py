@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from planlog.policy.policy import Policy
 from planlog.ragged import Segments
 
 Vector = npt.NDArray[np.float64]
-GroundAtom = tuple[int, tuple[str, ...]]  # relation and objects
+GroundAtom = tuple[int, tuple[str | int, ...]]  # relation, and objects and integers
 Features = Callable[[GroundAtom], int]  # the number of an input atom's feature vector
 
 
@@ -37,14 +37,16 @@ class Substitution:
 # --- Derivations ---------------------------------------------------------------------
 
 
-def substitutions(policy: Policy, task: Task, state: State) -> list[Substitution]:
+def substitutions(
+    policy: Policy, structure: Structure, task: Task, state: State
+) -> list[Substitution]:
     """Those by which values are computed: all, except where they would go in a circle.
 
     Of those that lead from one atom of a circle to another, the ones are kept that lead from atoms
     derived in earlier rounds.
     """
-    found = _all_substitutions(policy, task, state)
-    component, rounds = _components(found), _rounds(structure_of(policy), found)
+    found = _all_substitutions(policy, structure, task, state)
+    component, rounds = _components(found), _rounds(structure, found)
     return [
         s
         for s in found
@@ -56,12 +58,17 @@ def substitutions(policy: Policy, task: Task, state: State) -> list[Substitution
     ]
 
 
-def _all_substitutions(policy: Policy, task: Task, state: State) -> list[Substitution]:
+def _all_substitutions(
+    policy: Policy, structure: Structure, task: Task, state: State
+) -> list[Substitution]:
     found = policy.derivations(task, [state])
 
     def atom(relation: int, row: int) -> GroundAtom:
-        ids = found.relations[relation].values[row].tolist()
-        return relation, tuple(task.object_names[i] for i in ids)
+        of = found.relations[relation]
+        return relation, tuple(
+            int(found.numbers[value]) if column in of.numbers else task.object_names[value]
+            for column, value in enumerate(of.values[row].tolist())
+        )
 
     return [
         Substitution(
@@ -69,7 +76,7 @@ def _all_substitutions(policy: Policy, task: Task, state: State) -> list[Substit
             atom(rule.head, head),
             tuple(map(atom, rule.body, body)),
         )
-        for number, network_rule in enumerate(structure_of(policy).rules)
+        for number, network_rule in enumerate(structure.rules)
         for rule in [found.rules[network_rule.number]]
         for head, body in zip(rule.heads.tolist(), rule.bodies.tolist(), strict=True)
     ]
@@ -132,6 +139,13 @@ def _rounds(structure: Structure, found: Sequence[Substitution]) -> dict[GroundA
 
 # --- Values ----------------------------------------------------------------------------
 
+
+def integer_features(atom: GroundAtom) -> Vector:
+    """The features of an atom with integers."""
+    numbers = [term for term in atom[1] if isinstance(term, int)]
+    return np.array([1.0, *(math.copysign(math.log1p(abs(n)), n) for n in numbers)])
+
+
 ACTIVATIONS: dict[Activation, Callable[[float], float]] = {
     Activation.TANH: math.tanh,
     Activation.SIGMOID: lambda x: 1 / (1 + math.exp(-x)),
@@ -165,11 +179,12 @@ def evaluate(
     *,
     scores: Iterable[int] = (),
     features: Mapping[int, Callable[[GroundAtom], Vector]] | None = None,
+    outputs: Collection[int] | None = None,
 ) -> dict[GroundAtom, Vector]:
     """The value of each derived atom of a state; weights by their default names."""
-    structure = structure_of(policy)
+    structure = structure_of(policy, outputs)
     by_head: dict[GroundAtom, dict[int, list[Substitution]]] = defaultdict(dict)
-    for s in substitutions(policy, task, state):
+    for s in substitutions(policy, structure, task, state):
         by_head[s.head].setdefault(s.rule, []).append(s)
     values: dict[GroundAtom, Vector] = {}
 
@@ -181,6 +196,8 @@ def evaluate(
 
     def value(atom: GroundAtom) -> Vector:
         relation = atom[0]
+        if relation in structure.features:
+            return integer_features(atom)
         if relation not in structure.derived:
             return features[relation](atom) if features and relation in features else np.ones(1)
         if atom not in values:
@@ -206,14 +223,15 @@ def unshared_circuit(
     policy: Policy,
     states: Sequence[tuple[Task, State]],
     features: Mapping[int, Features] | None = None,
+    outputs: Collection[int] | None = None,
 ) -> tuple[Circuit, list[dict[GroundAtom, int]]]:
     """A circuit in which every derived atom of every state is a node of its own, and these nodes.
 
     The nodes of input relations are the feature vectors.
     """
-    structure = structure_of(policy)
+    structure = structure_of(policy, outputs)
     features = features or {}
-    found = [substitutions(policy, task, state) for task, state in states]
+    found = [substitutions(policy, structure, task, state) for task, state in states]
     by_height: dict[tuple[int, int], list[tuple[int, GroundAtom]]] = defaultdict(list)
     for number, of_state in enumerate(found):
         for atom, height in _heights(of_state).items():
@@ -226,11 +244,16 @@ def unshared_circuit(
     nodes: list[dict[GroundAtom, int]] = [{} for _ in states]
     sizes: dict[int, int] = defaultdict(int)
     vectors: dict[int, int] = defaultdict(lambda: 1)
+    of_integers: dict[int, list[Vector]] = {relation: [] for relation in structure.features}
 
     def node(number: int, atom: GroundAtom) -> int:
         relation = atom[0]
         if relation in structure.derived:
             return nodes[number][atom]
+        if relation in of_integers:
+            of_integers[relation].append(integer_features(atom))
+            vectors[relation] = len(of_integers[relation])
+            return vectors[relation] - 1
         vector = features[relation](atom) if relation in features else 0
         vectors[relation] = max(vectors[relation], vector + 1)
         return vector
@@ -273,7 +296,12 @@ def unshared_circuit(
         for relation in rule.body
         if relation not in structure.derived
     }
-    return Circuit(structure, inputs, tuple(steps), counts), nodes
+    matrices = {
+        relation: np.array(rows, dtype=np.float32).reshape(-1, structure.features[relation])
+        for relation, rows in of_integers.items()
+    }
+    inputs |= {r: np.arange(len(rows), dtype=np.uint32) for r, rows in matrices.items()}
+    return Circuit(structure, inputs, tuple(steps), counts, matrices), nodes
 
 
 def _heights(found: Sequence[Substitution]) -> dict[GroundAtom, int]:

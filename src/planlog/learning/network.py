@@ -43,7 +43,8 @@ class Network(torch.nn.Module):
     positive literal, `ri.Bj` (message dimension, dimension of the literal's relation). The message
     dimension is that of the head.
 
-    The atoms of other relations are inputs: the number 1, or feature vectors if they are given.
+    The atoms of other relations are inputs: the number 1, or feature vectors, which the circuit has
+    (for relations whose features are integers) or the caller gives.
 
     *Scores* are derived relations of dimension 1 with the activation `score_activation` and the
     message dimension `score_width` of the settings.
@@ -110,14 +111,15 @@ class Network(torch.nn.Module):
     ) -> dict[int, Tensor]:
         """Return the values of all nodes: (nodes, dimension) for each relation.
 
-        `features` are the feature vectors (vectors, dimension) of input relations. Prepare a
+        `features` are further feature vectors (vectors, dimension) of input relations. Prepare a
         circuit that is used often.
         """
         if isinstance(circuit, Circuit):
             circuit = PreparedCircuit(circuit)
         if circuit.structure != self.structure:
             raise ValueError("the circuit was made for another program")
-        values = _Values(self._inputs(circuit, features or {}), frozenset(features or ()))
+        features = {**circuit.features, **(features or {})}
+        values = _Values(self._inputs(circuit, features), frozenset(features))
         weights = tuple(self._weights.parameters())  # faster than looking up each one
         chosen = self.settings
         for layer in circuit.layers:
@@ -198,7 +200,8 @@ class Network(torch.nn.Module):
             if relation not in self.structure.derived:
                 raise ValueError(f"{self._name(relation)} has no rules: no score")
             return 1
-        default = self.settings.width if relation in self.structure.derived else 1
+        is_derived = relation in self.structure.derived
+        default = self.settings.width if is_derived else self.structure.features.get(relation, 1)
         dimension = given.get(relation, default)
         if dimension < 1:
             raise ValueError(f"{self._name(relation)} needs a positive dimension")

@@ -27,6 +27,9 @@ class PreparedCircuit:
 
     def __init__(self, circuit: Circuit) -> None:
         self.structure = circuit.structure
+        self.features = {
+            relation: torch.from_numpy(vectors) for relation, vectors in circuit.features.items()
+        }
         self.inputs = {
             relation: numbers.astype(np.int64) for relation, numbers in circuit.inputs.items()
         }

@@ -9,10 +9,11 @@ needs to know of the states.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from planlog import _core
 from planlog.network.structure import Structure, structure_of
@@ -67,13 +68,15 @@ class Circuit:
     """All nodes in an order in which they can be computed.
 
     `inputs[r]` (nodes of r,) numbers the feature vectors of the nodes of an input relation. Without
-    features, all atoms of the relation are node 0 with vector 0.
+    features, all atoms of the relation are node 0 with vector 0. `features[r]` (vectors, dimension)
+    are the vectors of a relation whose features are its integers.
     """
 
     structure: Structure
     inputs: Mapping[int, Ids]
     layers: tuple[Layer, ...]
     counts: Counts
+    features: Mapping[int, npt.NDArray[np.float32]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,8 @@ class CircuitBuilder:
         self.policy = policy
         self.structure = structure_of(policy, outputs)
         numbers = [rule.number for rule in self.structure.rules]
-        self._core = _core.Circuit(policy.core, numbers, sharing)
+        with_features = list(self.structure.features)
+        self._core = _core.Circuit(policy.core, numbers, sharing, with_features)
         self._all_derived = structure_of(policy).derived
         self._outputs = sorted(self.structure.derived if outputs is None else outputs)
         self._states: list[dict[int, tuple[Ids, Ids]]] = []
@@ -153,6 +157,8 @@ class CircuitBuilder:
         for relation, vectors in (features or {}).items():
             if relation not in self._vectors:
                 raise ValueError(f"{self._name(relation)} is not an input of the network")
+            if relation in self.structure.features:
+                raise ValueError(f"the features of {self._name(relation)} are its integers")
             rows = [[task.object_id(name) for name in atom] for atom in vectors]
             numbers = np.array(list(vectors.values()), dtype=np.uint32)
             numbered.append((relation, np.array(rows, dtype=np.uint32).reshape(-1), numbers))
@@ -208,7 +214,8 @@ class CircuitBuilder:
 
     def finish(self) -> Lifted:
         """Return the circuit of all states; nothing can be added after this."""
-        layers, renumbered, counts = self._core.finish(self._outputs)
+        layers, renumbered, features, counts = self._core.finish(self._outputs)
+        self._vectors |= {relation: len(vectors) for relation, vectors in features}
         circuit = Circuit(
             structure=self.structure,
             inputs={r: np.arange(n, dtype=np.uint32) for r, n in self._vectors.items()},
@@ -225,6 +232,7 @@ class CircuitBuilder:
                 for relation, first, last, rules in layers
             ),
             counts=Counts(*counts),
+            features=dict(features),
         )
 
         def final(relation: int, nodes: Ids) -> Ids:

@@ -67,7 +67,7 @@ def weight_shapes(
     """Return the shapes of a network's weights, by name."""
 
     def dimension(relation: int) -> int:
-        return 1 if relation in scores or relation not in structure.derived else settings.width
+        return _dimension(structure, settings, scores, relation)
 
     shapes = {}
     for i, rule in enumerate(structure.rules):
@@ -78,6 +78,14 @@ def weight_shapes(
         for j, relation in enumerate(rule.body):
             shapes[f"r{i}.B{j}"] = (message, dimension(relation))
     return shapes
+
+
+def _dimension(
+    structure: Structure, settings: NetworkSettings, scores: frozenset[int], relation: int
+) -> int:
+    if relation not in structure.derived:
+        return structure.features.get(relation, 1)
+    return 1 if relation in scores else settings.width
 
 
 def ensemble(
@@ -98,7 +106,7 @@ def ensemble(
         joined[name] = np.zeros(shape, dtype=np.float32)
         for i, network in enumerate(networks):
             parts = network[name].shape
-            # Inputs and scores have one dimension, which all networks share.
+            # All networks share the dimensions of inputs and scores.
             rows, columns = (
                 slice(i * part, (i + 1) * part) if part < whole else slice(None)
                 for part, whole in zip(parts, shape, strict=True)
@@ -122,7 +130,7 @@ def _network(template: Template, settings: NetworkSettings, weights: Weights) ->
         return np.asfortranarray(weights[name], dtype=np.float32)
 
     relations = range(len(structure.relations))
-    dimensions = [settings.width if r in structure.derived - scores else 1 for r in relations]
+    dimensions = [_dimension(structure, settings, scores, relation) for relation in relations]
     activations = [
         settings.score_activation if r in scores else settings.atom_activation for r in relations
     ]
@@ -137,4 +145,5 @@ def _network(template: Template, settings: NetworkSettings, weights: Weights) ->
         _core.Activation[settings.message_activation.name],
         [_core.Activation[activation.name] for activation in activations],
         _core.Aggregation[settings.aggregation.name],
+        list(structure.features),
     )

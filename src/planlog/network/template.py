@@ -10,6 +10,9 @@ that the policy derives.
 Embeddings must not depend on rules that read embeddings. So if messages are to pass along the
 policy's derived predicates, the program derives these a second time (plain_well_placed), by a copy
 of the policy's rules without embeddings.
+
+Derived predicates with integers are inputs of the network (see `planlog.network.structure`). Their
+rules read no embeddings, so one copy of them serves both purposes.
 """
 
 from __future__ import annotations
@@ -26,8 +29,14 @@ from planlog.datalog.preconditions import NamedConditions, expand_preconditions,
 from planlog.datalog.sorts import numeric_variables
 from planlog.datalog.stratify import Dependencies
 from planlog.datalog.syntax import Comparison, Literal, Relation, Rule, Source, Variable
+from planlog.errors import RuleError
 from planlog.network.settings import TemplateSettings
-from planlog.network.structure import Structure, action_relations, structure_of
+from planlog.network.structure import (
+    Structure,
+    action_relations,
+    derived_inputs,
+    structure_of,
+)
 from planlog.pddl.schema import ActionSchema, Predicate, Type
 from planlog.pddl.task import Domain
 from planlog.policy.policy import Policy
@@ -95,6 +104,9 @@ class Template:
 def build_template(rules: Policy, settings: TemplateSettings) -> Template:
     """Build the template of a policy.
 
+    Raises RuleError if an action cannot have a score, since integers depend on it that it depends
+    on.
+
     >>> build_template(policy, TemplateSettings(layers=0)).policy.actions(task, task.initial)
     [Action(name='go', arguments=('a', 'b'))]
     """
@@ -108,11 +120,14 @@ def _sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]
     """Return the rules of a template, by their purpose."""
     domain = policy.domain
     rules = _rules_of(policy)
-    all_rules = [*rules, *policy.network_rules]
-    names = Names(domain, all_rules)
+    all_rules = [*rules, *policy.network_rules] if settings.derived_messages else [*rules]
+    names = Names(domain, [*rules, *policy.network_rules])
+    inputs = derived_inputs(all_rules)
+    if policy.program is not None:
+        _check_actions(policy.program, inputs)
     read = _read_relations(all_rules) if settings.derived_messages else []
-    plain = _plain_relations(read, all_rules, names)
-    atoms = [*_inputs(domain), *(plain[relation] for relation in read)]
+    plain = _plain_relations([*read, *inputs], inputs, all_rules, names)
+    atoms = [*_inputs(domain), *(plain.get(relation, relation) for relation in read)]
     sizes = sorted({atom.arity - len(atom.numbers) for atom in atoms})
     arities = {n: names.new(f"arity_{n}", n) for n in sizes}
     edge = names.new("edge", 2)
@@ -123,18 +138,48 @@ def _sections(policy: Policy, settings: TemplateSettings) -> tuple[Section, ...]
     applicable = {a: names.new(f"app_{a.name}", a.arity) for a in actions if a in heads}
     titled: list[tuple[str, Iterable[Rule]]] = [
         ("the policy once more, without embeddings", _plain_rules(domain, all_rules, plain)),
+        (
+            "predicates with integers that only the network reads",
+            (_renamed(r, plain) for r in policy.network_rules if r.head.relation in inputs),
+        ),
         ("atoms by their number of arguments", (_objects_of(arities, a) for a in atoms)),
         ("objects of the same atom are neighbours", edges),
         ("embeddings of objects", _first_layer(domain, arities, layers[0])),
         ("messages between neighbours", _layers(layers, edge, bool(edges))),
         ("applicable actions", (_app(domain, applicable[a], a, layers[-1]) for a in applicable)),
-        ("the policy, with embeddings", (_extended(r, applicable, layers[-1]) for r in rules)),
+        (
+            "the policy, with embeddings",
+            (
+                _renamed(rule, plain)
+                if rule.head.relation in inputs
+                else _extended(rule, applicable, layers[-1])
+                for rule in rules
+            ),
+        ),
     ]
     found = (
         Section(title, tuple(replace(rule, text=str(rule)) for rule in part))
         for title, part in titled
     )
     return tuple(section for section in found if section.rules)
+
+
+def _check_actions(program: Program, inputs: set[Relation]) -> None:
+    """Report actions that would be inputs of the network."""
+    first_rules = {
+        rule.head.relation: rule
+        for rule in reversed(program.rules)
+        if rule.is_policy_rule and rule.head.relation in inputs
+    }
+    if first_rules:
+        raise RuleError(
+            program.diagnostic(
+                rule.head.place,
+                f"a network cannot score {action}: it depends on integers that depend on it",
+                "break the cycle: write a predicate that does not read the action",
+            )
+            for action, rule in first_rules.items()
+        )
 
 
 def _rules_of(policy: Policy) -> tuple[Rule, ...]:
@@ -237,35 +282,27 @@ def _read_relations(rules: Iterable[Rule]) -> list[Relation]:
 
 
 def _plain_relations(
-    read: Iterable[Relation], rules: list[Rule], names: Names
+    read: Iterable[Relation], inputs: set[Relation], rules: list[Rule], names: Names
 ) -> dict[Relation, Relation]:
-    """Return new names for derived predicates and for all that they depend on."""
-    needed = Dependencies(rules).needed_for(read)
+    """Return new names for derived predicates and for all that they depend on but the inputs."""
+    needed = Dependencies(rules).needed_for(read) - inputs
     # A relation without rules is empty and keeps its name.
     heads = dict.fromkeys(rule.head.relation for rule in rules)
-    return {
-        r: replace(names.new(f"plain_{r.name}", r.arity), numbers=r.numbers, least=r.least)
-        for r in heads
-        if r in needed
-    }
+    return {r: names.new(f"plain_{r.name}", r.arity) for r in heads if r in needed}
 
 
 def _plain_rules(
     domain: Domain, rules: Iterable[Rule], plain: Mapping[Relation, Relation]
 ) -> Iterator[Rule]:
-    def of(relation: Relation) -> Relation:
-        if aggregate := relation.aggregate:
-            groups = aggregate.groups and of(aggregate.groups)
-            new = replace(aggregate, elements=of(aggregate.elements), groups=groups)
-            return replace(relation, name=f"plain_{relation.name}", aggregate=new)
-        return plain.get(relation, relation)
-
-    def renamed(literal: Literal) -> Literal:
-        return replace(literal, relation=of(literal.relation))
-
     for rule in rules:
         if rule.head.relation in plain:
-            rule = expand_preconditions(rule, domain)
-            body = (p if isinstance(p, Comparison) else renamed(p) for p in rule.body)
-            head = renamed(rule.head)
-            yield replace(rule, head=head, body=tuple(body), for_network=False)
+            rule = _renamed(expand_preconditions(rule, domain), plain)
+            yield replace(rule, for_network=False)
+
+
+def _renamed(rule: Rule, plain: Mapping[Relation, Relation]) -> Rule:
+    def of(literal: Literal) -> Literal:
+        return replace(literal, relation=plain.get(literal.relation, literal.relation))
+
+    body = tuple(part if isinstance(part, Comparison) else of(part) for part in rule.body)
+    return replace(rule, head=of(rule.head), body=body)
