@@ -153,12 +153,14 @@ void CompiledProgram::compile_rule(uint32_t number, const Rule& rule,
         bind(comparison.right);
     }
     compiled.component = head.component;
+    compiled.is_recursive = components[head.component].recursive;
+    compiled.is_least = components[head.component].least;
     compiled.deriving_position = static_cast<uint32_t>(head.deriving.size());
     head.deriving.push_back(number);
 
     // In a recursive component, ranks must follow each change at once, so no literal is a gate.
     const bool may_have_gates =
-        !components[compiled.component].recursive &&
+        !compiled.is_recursive &&
         std::any_of(rule.body.begin(), rule.body.end(),
                     [](const BodyLiteral& literal) { return !literal.terms.empty(); });
     for (uint32_t l = 0; l < rule.body.size(); ++l) {

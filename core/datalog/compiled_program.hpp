@@ -41,6 +41,8 @@ struct CompiledRule {
     std::vector<Term> head_terms;
     uint32_t component = 0;
     bool is_static = false;
+    bool is_recursive = false;  // as the component
+    bool is_least = false;
     uint32_t deriving_position = 0;     // in the list `deriving` of the head
     std::vector<uint32_t> occurrences;  // per literal: position in `occurrences` of its relation
     std::vector<uint32_t> own;          // recursive literals: positive, of the rule's own component

@@ -25,12 +25,11 @@ void Materialization::remove_derivation(uint32_t r, DerivationStore::Slot slot) 
     const CompiledRule& rule = rules_[r];
     const AtomRef head{rule.head, derivations_.remove(r, slot)};
     if (!derivations_.is_active(r)) return;
-    const bool is_least = compiled_->components[rule.component].least;
-    if (is_least && derivations_.support(head).count == 0)
+    if (rule.is_least && derivations_.support(head).count == 0)
         least_values(head.relation).erase(head.row);
     if (is_tracking_) rederived_.push_back(head);
     touch(head);
-    if (compiled_->components[rule.component].recursive)
+    if (rule.is_recursive)
         work_[rule.component].dirty.push_back(head);
 }
 
@@ -83,9 +82,10 @@ Materialization::Work& Materialization::work_of(uint32_t c) {
 
 void Materialization::update_component(uint32_t c) {
     Work& work = work_[c];
-    if (compiled_->components[c].aggregate) return update_aggregate(c);
-    const bool is_least = compiled_->components[c].least;
-    const bool is_recursive = compiled_->components[c].recursive;
+    const Component& component = compiled_->components[c];
+    if (component.aggregate) return update_aggregate(c);
+    const bool is_least = component.least;
+    const bool is_recursive = component.recursive;
     queue_.clear();
     for (uint32_t r : work.gated) {
         const bool hold = gates_hold(r);

@@ -165,10 +165,10 @@ void Materialization::add_derivation(uint32_t r, Row* match) {
     const CompiledRule& rule = rules_[r];
     ObjectId values[max_arity];
     fill(rule.head_terms, match + rule.query.body.size(), values);
-    if (compiled_->components[rule.component].least) return add_candidate(r, values, match);
+    if (rule.is_least) return add_candidate(r, values, match);
     const AtomRef head{rule.head, intern(rule.head, values)};
     const Row* rows = insert_derivation(r, head, match);
-    if (compiled_->components[rule.component].recursive) {
+    if (rule.is_recursive) {
         if (is_true(head)) return;
         touch(head);
         derivations_.support(head).rank = rank_of(r, rows);

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from threading import Event
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -31,6 +33,8 @@ def map_in_order(
     Items are read only as far ahead as the threads need. Closing the generator, or an exception,
     cancels the work in progress. By default there is one thread for each processor.
     """
+    from concurrent.futures import ThreadPoolExecutor  # most commands need no threads
+
     workers = workers or available_processors()
     stop = Event()
 

@@ -31,7 +31,7 @@ from support.random_programs import (
 
 
 @examples(1000)
-@given(programs(counts=True), worlds)
+@given(programs(values=True), worlds)
 def test_model_and_substitutions_equal_clingo(text: str, world: World) -> None:
     policy = Policy.parse(text, DOMAIN)
     task = make_task(*world.task(), (part.text for part in world.goal_parts()))
@@ -41,7 +41,7 @@ def test_model_and_substitutions_equal_clingo(text: str, world: World) -> None:
 
 
 @examples(1000)
-@given(programs(counts=True), worlds)
+@given(programs(values=True), worlds)
 def test_maintained_model_equals_model_from_scratch(text: str, world: World) -> None:
     policy = Policy.parse(text, DOMAIN)
     task = make_task(*world.task(), (part.text for part in world.goal_parts()))
@@ -63,7 +63,7 @@ def test_maintained_model_equals_model_from_scratch(text: str, world: World) -> 
 
 
 @examples(250)
-@given(programs(counts=True), worlds)
+@given(programs(values=True), worlds)
 def test_many_states_in_one_call(text: str, world: World) -> None:
     policy = Policy.parse(text, DOMAIN)
     task = make_task(*world.task())

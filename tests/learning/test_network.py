@@ -52,7 +52,7 @@ RECURSIVE = [
     both :- even(X), odd(X).
     del-red(X) :- even(X), odd(X), both.""",
 ]
-any_program = st.one_of(programs(), st.sampled_from(RECURSIVE))
+any_program = st.one_of(programs(values=True), st.sampled_from(RECURSIVE))
 
 
 def scores_of(policy: Policy) -> list[str]:

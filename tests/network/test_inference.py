@@ -249,7 +249,7 @@ def check_walks(
 
 
 @examples(150)
-@given(programs(), worlds, shapes, seeds)
+@given(programs(values=True), worlds, shapes, seeds)
 def test_values_follow_walks(text: str, world: World, shape: NetworkSettings, seed: int) -> None:
     check_walks(text, world, shape, seed, world.moves(20))
 

@@ -116,7 +116,7 @@ def test_random_programs(seed: int, settings: TemplateSettings) -> None:
 
 
 @examples(150)
-@given(programs(counts=True), worlds, settings_drawn)
+@given(programs(values=True), worlds, settings_drawn)
 def test_all_relations_equal_clingo(text: str, world: World, settings: TemplateSettings) -> None:
     """Not only actions: every atom and the number of substitutions of every rule."""
     policy = Policy.parse(text, DOMAIN)

@@ -160,14 +160,17 @@ class Draft:
 
     levels: list[dict[str, int]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
-    counts: bool = False
+    values: bool = False
+    valued: list[str] = field(default_factory=list)  # predicates of an object and an integer
 
 
 @st.composite
-def programs(draw: DrawFn, counts: bool = False) -> str:
-    """A stratified program; with `counts`, rules also compare numbers of atoms."""
-    draft = Draft(counts=counts)
+def programs(draw: DrawFn, values: bool = False) -> str:
+    """A stratified program; with `values`, rules also compute and compare integers."""
+    draft = Draft(values=values)
     for level in range(draw(st.integers(1, 3))):
+        if values:
+            draw(valued_predicates(draft, f"v{level}"))
         count = draw(st.integers(1, 2))
         draft.levels.append({f"d{level}{i}": draw(st.integers(0, 3)) for i in range(count)})
         for name, arity in draft.levels[level].items():
@@ -180,20 +183,70 @@ def programs(draw: DrawFn, counts: bool = False) -> str:
     return "\n".join(draft.lines)
 
 
+OPERATORS = ["=", "!=", "<", "<=", ">", ">="]
+SETS = (
+    "E : edge(%s, E)",
+    "E, F : line(E, %s, F)",
+    "E : likes(E, %s), not red(E)",
+    "E : red(E)",
+)
+
+
 @st.composite
-def comparisons_of_counts(draw: DrawFn, variable: str) -> str:
-    """A comparison of numbers of atoms with a variable's object."""
-    sets = (
-        "E : edge(%s, E)",
-        "E, F : line(E, %s, F)",
-        "E : likes(E, %s), not red(E)",
-        "E : red(E)",
+def valued_predicates(draw: DrawFn, draft: Draft, name: str) -> None:
+    """Add the rules of a predicate of an object and an integer; an object may have several."""
+    values = ["N + 1", "N - M", "2 * N - 3", "N * M", "(N + 1) * (M - 2)", "-N"]
+    for _ in range(draw(st.integers(1, 3))):
+        earlier = st.sampled_from(draft.valued) if draft.valued else st.nothing()
+        body = draw(
+            st.sampled_from(["thing(X)", "warm(X)", "red(X)", "edge(X, _)", "blue(X), not red(X)"])
+        )
+        if draft.valued and draw(st.booleans()):
+            value = draw(st.sampled_from(values))
+            link = draw(st.sampled_from(["edge(X, Y)", "likes(Y, X)", "thing(X), X = Y"]))
+            body = f"{draw(earlier)}(X, N), {link}, thing(Y), {draw(earlier)}(Y, M)"
+            if "M" not in value:
+                body = body.replace(", M)", ", _)")
+        elif draw(st.booleans()):
+            value = draw(aggregates(draft, "X"))
+        else:
+            value = str(draw(st.integers(-2, 3)))
+        draft.lines.append(f"{name}(X, {value}) :- {body}.")
+    draft.valued.append(name)
+
+
+@st.composite
+def aggregates(draw: DrawFn, draft: Draft, variable: str) -> str:
+    """An aggregate over a set of atoms with a variable's object."""
+    kind = "count"
+    if draft.valued:
+        kind = draw(st.sampled_from(["count", "sum", "min", "max"]))
+    if kind == "count":
+        return f"count {{ {draw(st.sampled_from(SETS)).replace('%s', variable)} }}"
+    element, condition = draw(
+        st.sampled_from(
+            [
+                ("N", f"{draw(st.sampled_from(draft.valued))}({variable}, N)"),
+                ("N, E", f"edge({variable}, E), {draw(st.sampled_from(draft.valued))}(E, N)"),
+                ("2 * N, E", f"likes(E, {variable}), {draw(st.sampled_from(draft.valued))}(E, N)"),
+                ("N - 1", f"{draw(st.sampled_from(draft.valued))}(E, N), N < 2, not red(E)"),
+            ]
+        )
     )
-    counts = [
-        f"count {{ {draw(st.sampled_from(sets)).replace('%s', variable)} }}" for _ in range(2)
-    ]
+    return f"{kind} {{ {element} : {condition} }}"
+
+
+@st.composite
+def comparisons_of_values(draw: DrawFn, draft: Draft, variable: str) -> str:
+    """A comparison of integers that belong to a variable's object."""
+    operator = draw(st.sampled_from(OPERATORS))
+    if draft.valued and draw(st.booleans()):
+        one, other = draw(st.sampled_from(draft.valued)), draw(st.sampled_from(draft.valued))
+        right = draw(st.sampled_from(["1", "M", "M + 1", "2 * M"]))
+        second = f"{other}({variable}, M), " if "M" in right else ""
+        return f"{one}({variable}, N), {second}N {operator} {right}"
+    counts = [draw(aggregates(draft, variable)) for _ in range(2)]
     left = draw(st.sampled_from(["1", "2", "{} + 1", "2 * {} - 1"])).format(counts[0])
-    operator = draw(st.sampled_from(["=", "!=", "<", "<=", ">", ">="]))
     return f"{left} {operator} {counts[1]}"
 
 
@@ -240,8 +293,8 @@ def rules(draw: DrawFn, draft: Draft, level: int, head: str, arity: int) -> str:
     if bound and draw(st.integers(0, 3)) == 0:
         operator = draw(st.sampled_from(["=", "!="]))
         body.append(f"{draw(st.sampled_from(bound))} {operator} {draw(any_term)}")
-    if draft.counts and bound and draw(st.integers(0, 2)) == 0:
-        body.append(draw(comparisons_of_counts(draw(st.sampled_from(bound)))))
+    if draft.values and bound and draw(st.integers(0, 2)) == 0:
+        body.append(draw(comparisons_of_values(draft, draw(st.sampled_from(bound)))))
     body += draw(st.sampled_from([[], [], ["flag"], ["not flag"], ["not red(_)"]]))
     head_terms = draw(st.lists(any_term, min_size=arity, max_size=arity))
     order = draw(st.permutations(body))

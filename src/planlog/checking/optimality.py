@@ -35,9 +35,15 @@ class Optimality:
         return self.space.solvable
 
     @cached_property
+    def kept_transitions(self) -> Mask:
+        """The derived transitions that begin a plan of least cost: (transitions,)."""
+        kept: Mask = self.derived & self.space.cheapest
+        return kept
+
+    @cached_property
     def kept(self) -> Graph:
-        """The graph of the derived transitions that begin a plan of least cost."""
-        return self.space.graph.keep(self.derived & self.space.cheapest)
+        """The graph of these transitions."""
+        return self.space.graph.keep(self.kept_transitions)
 
     @cached_property
     def failing(self) -> Mask:
@@ -45,10 +51,14 @@ class Optimality:
 
         These are the states of those strongly connected components of `kept` that no arc leaves.
         """
+        costs = self.space.costs
+        if costs is None or costs[self.kept_transitions].all():
+            # `kept` has no cycles, so a path ends in a goal unless it comes to a failing state.
+            stuck: Mask = self._count(self.kept_transitions) == 0
+            return self.states & stuck
         # A path of derived actions is a plan of least cost if and only if it leads to a goal within
         # `kept`. If a state has none, its paths there end in such a component without a goal.
-        # Every cycle of `kept` costs nothing. So if costs are positive, a component is a single
-        # state without a derived action that begins a plan of least cost.
+        # Every cycle of `kept` costs nothing.
         components = self.kept.components
         leaves = components[self.kept.sources] != components[self.kept.targets]
         can_leave = np.zeros(self.kept.size, dtype=bool)

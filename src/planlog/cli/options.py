@@ -11,7 +11,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from planlog import domains
-from planlog.network.settings import RANGES
 from planlog.ranges import Range
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -152,13 +151,12 @@ memory_limit = number(
     metavar="MB",
     callback=lambda context, parameter, megabytes: megabytes and megabytes * 1024**2,
 )
-layers = in_range(
-    "--layers",
-    help="Number of message-passing layers.",
-    range=RANGES["layers"],
-    metavar="L",
-    show_default="1",
-)
+
+
+def layers(range: Range) -> Callable[[_F], _F]:
+    """Declare the option `--layers`; most commands need not import the settings of networks."""
+    help = "Number of message-passing layers."
+    return in_range("--layers", help=help, range=range, metavar="L", show_default="1")
 
 
 def files(metavar: str, *, required: bool = True) -> Callable[[_F], _F]:

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.lexer import Kind, Token
 from planlog.datalog.parser import ParsedAggregate, ParsedAtom, ParsedFile, ParsedRule
 from planlog.datalog.syntax import (
     Comparison,
+    Constant,
     Expression,
     Operation,
     Term,
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
 _Part = ParsedAtom | Comparison
 
 
-@dataclass(frozen=True)
-class AggregateNames:
+class AggregateNames(NamedTuple):
     """The relations of an aggregate, by their names."""
 
     kind: str
@@ -47,8 +47,7 @@ class AggregateNames:
     group_size: int
 
 
-@dataclass(frozen=True)
-class Desugared:
+class Desugared(NamedTuple):
     """Rules whose arguments are terms, and the aggregates that they read, by name."""
 
     rules: tuple[ParsedRule, ...]
@@ -63,14 +62,16 @@ def desugar(parsed: ParsedFile, domain: Domain, diagnostics: Diagnostics) -> Des
     return Desugared(tuple(writer.rules), writer.aggregates)
 
 
-@dataclass
 class _Rewritten:
     """A rule that is being rewritten."""
 
-    rule: ParsedRule
-    outer: dict[str, Variable]  # variables outside of aggregates
-    fresh: Iterator[str]
-    body: list[_Part] = field(default_factory=list)
+    def __init__(self, rule: ParsedRule) -> None:
+        parts = (rule.head, *rule.body)
+        names = {term.name for part in parts for term in _all_terms(part)}
+        self.rule = rule
+        self.outer = _variables(parts)  # variables outside of aggregates
+        self.fresh = (name for i in count(1) if (name := f"_{i}") not in names)
+        self.body: list[_Part] = []
 
     def variable(self, term: Term) -> Variable:
         return Variable(next(self.fresh), term.place)
@@ -97,16 +98,14 @@ class _Writer:
         if all(_is_plain(part) for part in parts):
             self.rules.append(rule)
             return
-        names = {term.name for part in parts for term in _all_terms(part)}
-        fresh = (name for i in count(1) if (name := f"_{i}") not in names)
-        state = _Rewritten(rule, _variables(parts), fresh)
+        state = _Rewritten(rule)
         head = self.atom(rule.head, state)
         tail, state.body = state.body, []  # equations for the head come last
-        for part in rule.body:
+        for part in _in_order(rule.body):
             rewritten = self.part(part, state)
             if rewritten is not None:
                 state.body.append(rewritten)
-        self.rules.append(replace(rule, head=head, body=(*state.body, *tail)))
+        self.rules.append(rule._replace(head=head, body=(*state.body, *tail)))
 
     def part(self, part: _Part, state: _Rewritten) -> _Part | None:
         """Rewrite a part; None if the parts added to the body are all of it."""
@@ -160,7 +159,7 @@ class _Writer:
         self.add(ParsedRule(atom(elements, (*group, *aggregate.elements)), aggregate.body, ""))
         has_zero = aggregate.kind in ("count", "sum")
         if has_zero:
-            body = self.groups_body(group, target, state)
+            body = self.groups_body(aggregate, group, state)
             self.add(ParsedRule(atom(groups, group), body, ""))
         self.aggregates[name] = AggregateNames(
             aggregate.kind, elements, groups if has_zero else None, len(group)
@@ -168,42 +167,100 @@ class _Writer:
         return atom(name, (*group, target))
 
     def groups_body(
-        self, group: tuple[Variable, ...], target: Variable, state: _Rewritten
+        self, aggregate: ParsedAggregate, group: tuple[Variable, ...], state: _Rewritten
     ) -> tuple[_Part, ...]:
-        """Return literals of the rule that bind the variables of a group.
+        """Return parts of the rule that bind the variables of a group.
 
         Literals that depend on the head are left out: which groups there are must be known before.
-        Any object is a group where no other literal tells.
         """
-        names = {variable.name for variable in group}
+        plain = [part for part in state.rule.body if _is_plain(part)]
+        atoms = [part for part in plain if isinstance(part, ParsedAtom) and not part.negated]
         head_name = state.rule.head.name.text
-        body: list[_Part] = []
-        for part in state.rule.body:
-            is_binding = isinstance(part, ParsedAtom) and not part.negated and _is_plain(part)
-            if not is_binding or not names & _variables((part,)).keys():
-                continue
-            assert isinstance(part, ParsedAtom)
-            if not self.depends(part.name.text, head_name):
-                body.append(part)
-        bound = _variables(body)
-        body = [_without_singles(part, body, names) for part in body]
+        usable = [atom for atom in atoms if not self.depends(atom.name.text, head_name)]
+        names = {variable.name for variable in group}
+        computed = list(self.computing(names - _variables(atoms).keys(), [*state.body, *plain]))
+        needed = names | _variables(computed).keys()
+        body = [atom for atom in usable if needed & _variables((atom,)).keys()]
+        unbound = needed - _variables([*body, *computed]).keys()
+        body += self.precondition(state.rule.head, unbound)
+        bound = _variables([*body, *computed])
+        body = [_without_singles(atom, [*body, *computed], names) for atom in body]
         types = self.types_of_parameters(state.rule.head)
+        recursive = _variables(atoms)
         for variable in group:
-            if variable.name not in bound:
-                kind = types.get(variable.name, "object")
-                tokens = [Token(Kind.NAME, text, variable.place, 0) for text in (kind, "type")]
-                body.append(ParsedAtom(tokens[0], tokens[1], (variable,), False, variable.place))
-        return tuple(body)
+            if variable.name in bound:
+                continue
+            if variable.name not in types and variable.name not in recursive:
+                self.report_unbound(variable, aggregate)
+            kind = types.get(variable.name, "object")
+            tokens = [Token(Kind.NAME, text, variable.place, 0) for text in (kind, "type")]
+            body.append(ParsedAtom(tokens[0], tokens[1], (variable,), False, variable.place))
+        return *body, *computed
+
+    def computing(self, names: set[str], parts: Iterable[_Part]) -> Iterator[_Part]:
+        """Yield the equations and aggregates that give values to variables and to those in them."""
+        values: dict[str, _Part] = {}
+        for part in parts:
+            targets: tuple[Expression, ...] = ()
+            if isinstance(part, ParsedAtom) and part.name.text in self.aggregates:
+                targets = part.terms[-1:]
+            elif isinstance(part, Comparison) and part.equal:
+                targets = (part.left, part.right)
+            for target in targets:
+                if isinstance(target, Variable):
+                    values.setdefault(target.name, part)
+        waiting, seen = sorted(names), set(names)
+        found: list[_Part] = []
+        while waiting:
+            computing = values.get(waiting.pop())
+            if computing is None or computing in found:
+                continue
+            found.append(computing)
+            yield computing
+            new = sorted(_variables((computing,)).keys() - seen)
+            seen.update(new)
+            waiting += new
+
+    def precondition(self, head: ParsedAtom, names: set[str]) -> Iterator[ParsedAtom]:
+        """Yield the positive literals of an action's precondition that bind some variables."""
+        if head.name.text not in self.domain.action_ids:
+            return
+        for literal in self.domain.action(head.name.text).precondition:
+            is_basic = literal.predicate in self.domain.predicate_ids
+            if literal.negated or not is_basic or self.is_short(head, literal.terms):
+                continue
+            place = head.place
+            terms = tuple(
+                Constant(term, place) if isinstance(term, str) else head.terms[term]
+                for term in literal.terms
+            )
+            name = Token(Kind.NAME, literal.predicate, place, 0)
+            atom = ParsedAtom(name, None, terms, False, place)
+            if names & _variables((atom,)).keys():
+                yield atom
+
+    @staticmethod
+    def is_short(head: ParsedAtom, terms: Iterable[str | int]) -> bool:
+        """Return whether a head lacks a parameter, which is reported elsewhere."""
+        return any(isinstance(term, int) and term >= len(head.terms) for term in terms)
+
+    def report_unbound(self, variable: Variable, aggregate: ParsedAggregate) -> None:
+        self.diagnostics.error(
+            variable.place,
+            f"variable {variable} stands outside of the braces, too, but nothing binds it there",
+            f"the {aggregate.kind} of an empty set is 0, so a positive literal has to say which "
+            f"{variable} are meant",
+        )
 
     def types_of_parameters(self, head: ParsedAtom) -> dict[str, str]:
-        """Return the types of the variables of an action, without alternatives."""
+        """Return the types of an action's variables; of several types, the one of all objects."""
         if head.name.text not in self.domain.action_ids:
             return {}
         parameters = self.domain.action(head.name.text).parameters
         return {
-            term.name: parameter.types[0]
+            term.name: parameter.types[0] if len(parameter.types) == 1 else "object"
             for term, parameter in zip(head.terms, parameters, strict=False)
-            if isinstance(term, Variable) and len(parameter.types) == 1
+            if isinstance(term, Variable)
         }
 
     def depends(self, name: str, other: str) -> bool:
@@ -224,9 +281,34 @@ class _Writer:
         return name
 
 
-def _without_singles(part: _Part, body: list[_Part], kept: set[str]) -> _Part:
+def _in_order(body: tuple[_Part, ...]) -> Iterator[_Part]:
+    """Yield the parts of a body: aggregates whose groups depend on others come after these."""
+
+    def computed(part: _Part) -> set[str]:
+        """Return the variables whose values come from the aggregates of an equation."""
+        if isinstance(part, ParsedAtom) or not part.equal or _is_plain(part):
+            return set()
+        return {side.name for side in (part.left, part.right) if isinstance(side, Variable)}
+
+    def read(part: _Part) -> set[str]:
+        """Return the variables inside of the aggregates of a part."""
+        aggregates = (term for term in _terms(part) if isinstance(term, ParsedAggregate))
+        return {name for aggregate in aggregates for name in _inner_variables(aggregate)}
+
+    waiting = list(body)
+    while waiting:
+        later = [
+            part
+            for part in waiting
+            if any(read(part) & computed(other) for other in waiting if other is not part)
+        ]
+        ready = [part for part in waiting if part not in later]
+        yield from ready or waiting
+        waiting = later if ready else []
+
+
+def _without_singles(part: ParsedAtom, body: list[_Part], kept: set[str]) -> ParsedAtom:
     """Write `_` for the variables that occur once in a body and need not be kept."""
-    assert isinstance(part, ParsedAtom)
     counts = Counter(term.name for each in body for term in _terms(each))
 
     def written(term: Expression) -> Expression:

@@ -81,6 +81,7 @@ _NEGATION = "negation is written 'not'"
 _CONJUNCTION = "the literals of a body are separated by ','"
 _ALTERNATIVE = "write one rule for each alternative"
 _BRACKET = "arguments stand in '(' and ')'"
+_ARITHMETIC = "integers have '+', '-' and '*'; a name that contains '{}' stands in quotes"
 
 # Spellings of other languages: the token that is meant, and the hint of the message.
 _FOREIGN = {
@@ -109,6 +110,9 @@ _FOREIGN = {
     "=>": (Kind.GREATER_OR_EQUAL, "write '>='"),
     "≤": (Kind.LESS_OR_EQUAL, "write '<='"),
     "≥": (Kind.GREATER_OR_EQUAL, "write '>='"),
+    "/": (Kind.TIMES, _ARITHMETIC.format("/")),
+    "\\": (Kind.TIMES, _ARITHMETIC.format("\\")),
+    "..": (Kind.PLUS, "a range is written as two comparisons: '1 <= N, N <= 5'"),
     "[": (Kind.OPEN, _BRACKET),
     "{": (Kind.OPEN, _BRACKET),
     "]": (Kind.CLOSE, _BRACKET),
@@ -125,12 +129,14 @@ def _any_of(texts: dict[str, Kind] | dict[str, tuple[Kind, str]]) -> str:
 _TOKEN = re.compile(
     rf"""
       (?P<aggregate>\#(?:count|sum|min|max)\b)
+    | (?P<directive>\#(?:minimi[sz]e|maximi[sz]e|show|const|program|include|external)\b[^\n]*)
     | (?P<comment>^[^\S\n]*;[^\n]*|(?://|\#)[^\n]*|/\*.*?(?:\*/|\Z))
     | (?P<space>\n|[^\S\n]+|%[^\n]*)
+    | (?P<decimal>[0-9]+\.[0-9]+)
     | (?P<word>\w[\w-]*)
     | (?P<question>\?[\w-]*)
     | (?P<quoted>'(?:[^'\n]|'')*'|"[^"\n]*"|["'][\w-]*)
-    | (?P<foreign>==|:=|<-|<>|=<|=>)
+    | (?P<foreign>==|:=|<-|<>|=<|=>|\.\.(?=\w))
     | (?P<punctuation>{_any_of(_PUNCTUATION)})
     | (?P<foreign_too>{_any_of(_FOREIGN)})
     | (?P<unknown>(?P<character>.)(?P=character)*)
@@ -143,17 +149,18 @@ def tokenize(text: str, diagnostics: Diagnostics) -> list[Token]:
     """Return the tokens of a text, with END as the last one; lines end with a line feed."""
     tokens: list[Token] = []
     line, line_start = 1, 0
-    is_in_set = False
+    is_in_set = is_in_body = False
     for match in _TOKEN.finditer(text):
         found, start = match.group(), match.start()
         place = Place(line, start - line_start + 1, len(found))
         token = Token(Kind.END, found, place, start)
-        if kind := _in_set(found, tokens, is_in_set):
+        if kind := _in_sets(found, tokens, is_in_set, is_in_body):
             tokens.append(replace(token, kind=kind))
-            is_in_set = kind is not Kind.CLOSE_SET
+            is_in_set = kind is Kind.OPEN_SET or (is_in_set and kind is Kind.COLON)
         elif read := _token(match.lastgroup or "", token, diagnostics):
             tokens.append(read)
             is_in_set = is_in_set and read.kind is not Kind.DOT
+            is_in_body = (is_in_body or read.kind is Kind.IF) and read.kind is not Kind.DOT
         if "\n" in found:
             line += found.count("\n")
             line_start = start + found.rindex("\n") + 1
@@ -165,18 +172,33 @@ def tokenize(text: str, diagnostics: Diagnostics) -> list[Token]:
     return tokens
 
 
-def _in_set(text: str, tokens: list[Token], is_in_set: bool) -> Kind | None:
+# The tokens before a `{` that cannot be a bracket around arguments.
+_BEFORE_SETS = (Kind.NUMBER, Kind.COMMA, Kind.IF, Kind.COLON, Kind.NOT, Kind.EQUAL)
+
+
+def _in_sets(text: str, tokens: list[Token], is_in_set: bool, is_in_body: bool) -> Kind | None:
     """Return the kind of a brace or colon of an aggregate, such as `count { X : p(X) }`.
 
-    Elsewhere these characters come from other languages.
+    In bodies also those of sets and conditions as other languages write them, which the parser
+    reports. Elsewhere these characters stand for brackets and arrows of other languages.
     """
-    if text == "{":
-        name = tokens[-1] if tokens else None
-        is_set = name is not None and name.kind is Kind.NAME and name.text in AGGREGATES
-        return Kind.OPEN_SET if is_set else None
-    if not is_in_set:
-        return None
-    return {":": Kind.COLON, "}": Kind.CLOSE_SET}.get(text)
+    match text:
+        case "{" if tokens:
+            before = tokens[-1]
+            is_named = before.kind is Kind.NAME and before.text in AGGREGATES
+            if is_named or (is_in_body and before.kind in _BEFORE_SETS):
+                return Kind.OPEN_SET
+        case ":" if is_in_set or is_in_body:
+            return Kind.COLON
+        case "}" if is_in_set:
+            return Kind.CLOSE_SET
+    return None
+
+
+def aggregate_hint(kind: str) -> str:
+    """Return the hint of messages about aggregates that are not written as here."""
+    elements = "X : p(X)" if kind == "count" else "V, X : p(X, V)"
+    return f"an aggregate is written 'N = {kind} {{ {elements} }}'"
 
 
 def _token(group: str, found: Token, diagnostics: Diagnostics) -> Token | None:
@@ -194,9 +216,19 @@ def _token(group: str, found: Token, diagnostics: Diagnostics) -> Token | None:
             diagnostics.error(found.place, f"'{text}' is not part of the rule language", remedy)
             return replace(found, kind=kind)
         case "aggregate":
-            hint = "an aggregate is written 'N = count { X : p(X) }'"
-            diagnostics.error(found.place, f"'{text}' is not part of the rule language", hint)
+            message = f"'{text}' is not part of the rule language"
+            diagnostics.error(found.place, message, aggregate_hint(text[1:]))
             return replace(found, kind=Kind.NAME, text=text[1:])
+        case "decimal":
+            hint = "rules compute with integers"
+            diagnostics.error(found.place, f"'{text}' is not an integer", hint)
+            return replace(found, kind=Kind.NUMBER, text=text.split(".")[0][:18])
+        case "directive":
+            directive = "#" + re.split(r"\W", text)[1]
+            place = found.place._replace(length=len(directive))
+            message = f"'{directive}' is not part of the rule language"
+            diagnostics.error(place, message, "delete the line; a comment starts with '%'")
+            return None
         case "comment":
             indent = len(text) - len(text.lstrip())
             place = Place(found.place.line, found.place.column + indent, 1)

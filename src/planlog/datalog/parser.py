@@ -23,11 +23,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from planlog.datalog.diagnostics import Diagnostics, Place
-from planlog.datalog.lexer import Kind, Token, tokenize
+from planlog.datalog.lexer import Kind, Token, aggregate_hint, tokenize
 from planlog.datalog.syntax import (
+    AGGREGATES,
     Comparison,
     Constant,
     Expression,
@@ -62,8 +63,7 @@ class ParsedAtom:
     least: int | None = None  # the number of the argument after `min`
 
 
-@dataclass(frozen=True)
-class ParsedRule:
+class ParsedRule(NamedTuple):
     """A rule or fact, with its source text on one line."""
 
     head: ParsedAtom
@@ -71,8 +71,7 @@ class ParsedRule:
     text: str
 
 
-@dataclass(frozen=True)
-class ParsedFile:
+class ParsedFile(NamedTuple):
     """The rules of a file that have no syntax errors."""
 
     rules: tuple[ParsedRule, ...]
@@ -107,7 +106,12 @@ _IN_EXPRESSIONS = (*_COMPARISONS, *_SUMS, *_PRODUCTS)
 _MOST_PARTS = 50  # of an expression
 _PDDL_ATOM = "expected a literal, found '('", "write 'on(A, B)', not '(on A B)'"
 _COMMENT = re.compile(r"('[^'\n]*')|%[^\n]*")  # or a quoted name, which may contain `%`
-_LITERAL = "a literal is written 'p(X)', 'not p(X)', 'X = Y' or 'X != Y'"
+_LITERAL = "a literal is written 'p(X)', 'not p(X)', 'X = Y' or 'X < Y'"
+_SETS = (Kind.COLON, Kind.OPEN_SET, Kind.CLOSE_SET)
+_FOR_ALL = (
+    "for a condition on all objects, derive the exceptions ('other :- q(X), not p(X).') and write "
+    "'not other'"
+)
 
 
 class _Parser:
@@ -250,10 +254,33 @@ class _Parser:
         token = self.next
         if token.kind is Kind.CLOSE:
             self.fail(token, "this ')' closes nothing", "delete it, or add its '('")
+        if token.kind in _SETS:
+            self.foreign_set(token)
+        if isinstance(last, ParsedAtom) and token.kind in _IN_EXPRESSIONS:
+            self.no_value(last)
         if isinstance(last, ParsedAtom) and last.name is self.previous and token.kind in _TERMS:
+            if last.name.text in AGGREGATES:
+                self.fail(token, f"expected '{{', found {token}", aggregate_hint(last.name.text))
             shown = f"{written(last.name.text)}({_term(token)}, ...)"
             hint = f"arguments stand in parentheses: {shown}"
         self.fail(token, f"expected {expected}, found {token}", hint)
+
+    def foreign_set(self, token: Token) -> NoReturn:
+        """Report a brace or colon, as other languages write aggregates and conditions."""
+        if token.kind is Kind.COLON and self.after_next() is not Kind.OPEN_SET:
+            self.fail(token, "':' is not part of a body", _FOR_ALL)
+        self.fail(token, f"{token} cannot stand here", aggregate_hint("count"))
+
+    def no_value(self, atom: ParsedAtom) -> NoReturn:
+        """Report an atom that is used as if it were a function."""
+        first = next(token for token in self.tokens if token.start == atom.name.start)
+        shown = self.one_line(first, self.previous)
+        arguments = shown[:-1] + ", N)" if atom.terms else f"{written(atom.name.text)}(N)"
+        self.fail(
+            replace(first, place=atom.place),
+            f"'{shown}' is an atom, which has no value",
+            f"write the value as an argument, '{arguments}', and compare N",
+        )
 
     def at_rule(self) -> bool:
         """Return whether a new rule seems to start here, so that the `.` before it is missing.
@@ -294,9 +321,21 @@ class _Parser:
             starts_expression = True
         if starts_expression or (first.kind in _TERMS and self.after_next() in _IN_EXPRESSIONS):
             return self.comparison(token, negated)
+        if first.kind in _SETS:
+            self.foreign_set(first)
         if first.kind is not Kind.NAME and self.after_next() not in (Kind.OPEN, Kind.AT):
-            self.fail(first, f"expected a literal, found {first}", _LITERAL)
+            self.fail(first, f"expected a literal, found {first}", self.literal_hint(first))
         return self.atom(token, negated)
+
+    def literal_hint(self, first: Token) -> str:
+        """Return the hint for a part of a body that is no literal."""
+        operator = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        if first.kind is Kind.VARIABLE and operator.kind is Kind.NAME:
+            if operator.text == "is":
+                return f"write '{first.text} = ...'"
+            if operator.text in ("mod", "div"):
+                return "integers have '+', '-' and '*'"
+        return _LITERAL
 
     def comparison(self, start: Token, negated: bool) -> Comparison:
         left = self.expression()
@@ -305,6 +344,8 @@ class _Parser:
             if self.next.kind is Kind.OPEN:
                 name = self.text[start.start : self.next.start].strip().lower()
                 hint = f"a name with special characters stands in quotes: {quoted(name)}"
+            if self.next.kind in _SETS:
+                hint = aggregate_hint("count")
             self.fail(self.next, f"expected a comparison, found {self.next}", hint)
         operator = _COMPARISONS[self.take().kind]
         right = self.expression()
@@ -375,7 +416,9 @@ class _Parser:
         while self.accept(Kind.COMMA):
             elements.append(self.expression(opening))
         if not self.accept(Kind.COLON):
-            hint = f"write '{start.text} {{ X : p(X) }}'"
+            hint = aggregate_hint(start.text)
+            if start.text == "min":
+                hint += "; in a head, the least value is written 'min D + 1'"
             self.fail(self.next, f"expected ',' or ':', found {self.next}", hint)
         body = [self.part("the set has no condition", "write literals after ':'")]
         while self.accept(Kind.COMMA):
@@ -447,7 +490,17 @@ class _Parser:
                 self.never_closed(opening)
             hint = "an argument is a variable, the name of an object, an integer, or '_'"
             self.fail(token, f"expected an argument, found {token}", hint)
+        if self.at_minimum():
+            hint = "a body reads the least value, or an aggregate: 'N = min { D : p(X, D) }'"
+            self.fail(token, "'min' can stand in heads only", hint)
         if token.kind is Kind.NAME and self.after_next() is Kind.OPEN:
+            is_in_set = opening is not None and opening.kind is Kind.OPEN_SET
+            if token.text in AGGREGATES or is_in_set:
+                name = self.tokens[self.position - 2].text if is_in_set else token.text
+                message = f"'{written(token.text)}(' cannot stand here"
+                self.fail(token, message, aggregate_hint(name if name in AGGREGATES else "count"))
+            if opening is None:
+                self.no_value(self.atom(token, negated=False))
             hint = f"terms are not nested; is a ')' missing before {quoted(token.text)}?"
             self.fail(token, f"'{written(token.text)}(' cannot stand here", hint)
         return _term(self.take())

@@ -237,9 +237,13 @@ class _Resolver:
                 return f"did you mean '{written(near_base)}@{status}'?"
             if near := nearest(name, candidates):
                 return f"did you mean {quoted(near)}?"
+            if name == "total-cost":
+                return "rules cannot read the cost so far; a static function is a predicate"
             listed = (
                 f"the predicates of the domain are: {enumeration(map(written, self.predicates))}"
             )
+            if functions := sorted(self.domain.function_ids):
+                listed += f"; its functions are: {enumeration(map(written, functions))}"
             if atom.status:
                 return listed
             defines = "neither the domain nor a rule defines it"

@@ -5,23 +5,26 @@ An equation binds a variable, too, if its other side is an integer whose variabl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import permutations
 
 from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.sorts import numeric_variables
 from planlog.datalog.syntax import Comparison, Constant, Literal, Rule, Variable, terms_of
 
+_Unbound = tuple[Variable, dict[str, str]]  # the places where it occurs, and remedies
+
 
 def check_safety(rules: list[Rule], diagnostics: Diagnostics) -> None:
     """Report each unbound variable once, with the places where it occurs."""
     for rule in rules:
         bound = bound_variables(rule)
-        unbound: dict[str, tuple[Variable, dict[str, str]]] = {}
+        unbound: dict[str, _Unbound] = {}
         for variable, place, remedy in _occurrences(rule):
             if variable.name not in bound:
                 _, places = unbound.setdefault(variable.name, (variable, {}))
                 places.setdefault(place, remedy)
+        _leave_out_computed(rule, bound, unbound)
         for variable, places in unbound.values():
             remedy = "bind it in a positive literal of the body"
             if "-" in variable.name:
@@ -35,12 +38,31 @@ def check_safety(rules: list[Rule], diagnostics: Diagnostics) -> None:
             diagnostics.error(variable.place, f"variable {variable} occurs only {where}", remedy)
 
 
-def bound_variables(rule: Rule) -> set[str]:
-    """Return the bound variables. An action's precondition and types bind its parameters."""
+def _leave_out_computed(rule: Rule, bound: set[str], unbound: dict[str, _Unbound]) -> None:
+    """Leave out the variables that equations would bind if the others were bound."""
+    targets = {
+        side.name
+        for part in rule.body
+        if isinstance(part, Comparison) and part.equal
+        for side in (part.left, part.right)
+        if isinstance(side, Variable)
+    }
+    others = unbound.keys() - targets
+    if others:
+        for name in bound_variables(rule, bound | others) & unbound.keys() - others:
+            del unbound[name]
+
+
+def bound_variables(rule: Rule, given: Collection[str] = ()) -> set[str]:
+    """Return the bound variables, if the given ones are bound.
+
+    An action's precondition and types bind its parameters.
+    """
     binding = [literal for literal in rule.literals if not literal.negated]
     if rule.is_policy_rule:
         binding.append(rule.head)
     bound = {t.name for part in binding for t in part.terms if isinstance(t, Variable)}
+    bound.update(given)
     equations = [part for part in rule.body if isinstance(part, Comparison) and part.equal]
     numeric = numeric_variables(rule) if equations else set()
     changed = True

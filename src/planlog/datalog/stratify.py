@@ -107,15 +107,30 @@ def _shortest_path(
 
 
 def _report_cycle(relation: Relation, path: list[Literal], diagnostics: Diagnostics) -> None:
-    """Report a cycle such as `a -> not b -> a`, with the line of each dependency."""
-    cycle, steps = [str(relation)], []
+    """Report a cycle such as `a -> not b -> a`, with the line of each dependency.
+
+    The relations of the elements and groups of an aggregate are left out: the file has no names for
+    them.
+    """
+    place = path[0].place
+    unnamed = {needed for literal in path for needed in literal.relation.inputs}
+    path = [literal for literal in path if literal.relation not in unnamed]
+    while path[-1].relation.aggregate:
+        path = [*path[1:], path[0]]
+    cycle, steps = [_named(path[-1]).removeprefix("not ")], []
     for literal in path:
-        step = f"not {literal.relation}" if literal.negated else str(literal.relation)
+        step = _named(literal)
         steps.append(f"{cycle[-1].removeprefix('not ')} needs {step} (line {literal.place.line})")
         cycle.append(step)
     own = "an aggregate of itself" if relation.aggregate else "its own negation"
     diagnostics.error(
-        path[0].place,
-        f"{relation} depends on {own}: {' -> '.join(cycle)}",
+        place,
+        f"{cycle[0]} depends on {own}: {' -> '.join(cycle)}",
         f"break the cycle: {', '.join(steps)}",
     )
+
+
+def _named(literal: Literal) -> str:
+    if aggregate := literal.relation.aggregate:
+        return f"{aggregate.kind} {{ ... }}"
+    return f"not {literal.relation}" if literal.negated else str(literal.relation)

@@ -12,7 +12,7 @@ from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit
 from planlog.cli.resolve import announce, read_domain, take_policy
-from planlog.network.settings import TemplateSettings
+from planlog.network.settings import RANGES, TemplateSettings
 from planlog.network.template import build_template
 
 HELP = """Print the rules that define the network of a policy: message passing and its own rules.
@@ -36,7 +36,7 @@ be written.
 @click.command("template", cls=Command, help=HELP)
 @options.files("[DOMAIN] [POLICY]", required=False)
 @options.policy
-@options.layers
+@options.layers(RANGES["layers"])
 @options.flag("--derived-messages", help="Messages along derived predicates too.")
 def command(
     files: tuple[Path, ...], policy: str | None, layers: int | None, derived_messages: bool

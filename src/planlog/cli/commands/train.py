@@ -75,7 +75,7 @@ def _complete_settings(context: click.Context, parameter: click.Parameter, text:
     help="Preset: default, small (small tasks only, takes seconds) or paper. Other values "
     "follow it: default+epochs=40+weight_decay=0.1.",
 )
-@options.layers
+@options.layers(settings.RANGES["layers"])
 @click.option(
     "--derived-messages/--no-derived-messages",
     default=None,
