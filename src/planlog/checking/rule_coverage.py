@@ -49,6 +49,8 @@ def _rule_counts(policy: Policy, task: Task, counts: RuleCounts) -> Iterator[Rul
     totals = zip(counts.states.tolist(), counts.derivations.tolist(), strict=True)
     rules = zip(policy.program.rules, policy.rule_numbers, totals, strict=True)
     for rule, number, (states, total) in rules:
+        if rule.head.relation in policy.program.unnamed:
+            continue
         if derivations[number].static and states:
             total //= states
         yield RuleCount(rule.text or str(rule), rule.line, rule.is_policy_rule, states, total)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from planlog.datalog.parser import parse
 from planlog.datalog.resolve import resolve
 from planlog.datalog.safety import check_safety
 from planlog.datalog.stratify import Dependencies, check_stratified
-from planlog.datalog.syntax import Rule
+from planlog.datalog.syntax import Relation, Rule
 from planlog.datalog.typecheck import check_types
 from planlog.datalog.values import check_values
 from planlog.errors import Diagnostic, Severity
@@ -56,6 +57,12 @@ class Program:
             replace(self, rules=tuple(rule for rule in rules if rule.head.relation in kept)),
             tuple(rule for rule in rules if rule.head.relation not in kept),
         )
+
+    @cached_property
+    def unnamed(self) -> frozenset[Relation]:
+        """The elements and groups of aggregates, for which the file has rules but no names."""
+        literals = (literal for rule in self.rules for literal in rule.literals)
+        return frozenset(relation for each in literals for relation in each.relation.inputs)
 
     def __str__(self) -> str:
         return "".join(f"{rule}\n" for rule in self.rules)
