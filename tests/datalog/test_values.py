@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -193,3 +194,28 @@ def test_texts_of_rules_can_be_read_back() -> None:
     for name, values in {**expected_least(world), **expected_aggregates(world)}.items():
         found = again.derivations(task, [task.initial])
         assert rows(again, found, task.object_names, name) == values
+
+
+@examples(60)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 18))
+def test_least_values_equal_the_distances_of_networkx(seed: int, size: int) -> None:
+    """While roads appear and vanish, and become slow, which makes them longer."""
+    world = World(seed, places=[f"p{i}" for i in range(size)])
+    task = world.task()
+    policy = Policy.parse(LEAST, DOMAIN)
+    walk = policy.start(task)
+    for _ in range(20):
+        graph = nx.DiGraph()
+        graph.add_nodes_from(world.places)
+        # Backwards: from the places that are wanted.
+        graph.add_weighted_edges_from((b, a, world.cost(a, b)) for a, b in world.of("road"))
+        wanted = {place for (place,) in world.of("wanted")}
+        near = nx.multi_source_dijkstra_path_length(graph, wanted) if wanted else {}
+        found = walk.derivations()
+        assert rows(policy, found, task.object_names, "near") == set(near.items())
+        assert rows(policy, found, task.object_names, "distance") == {
+            (start, end, distance)
+            for end, distances in nx.all_pairs_dijkstra_path_length(graph)
+            for start, distance in distances.items()
+        }
+        walk.apply(world.move())
