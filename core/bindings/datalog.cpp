@@ -37,8 +37,10 @@ Expression as_expression(const std::vector<PartTuple>& parts) {
 uint32_t add_rule(SharedProgram& shared, uint32_t head, const TermCodes& head_terms,
                   const std::vector<LiteralTuple>& body,
                   const std::vector<ComparisonTuple>& comparisons, uint32_t variable_count,
-                  const std::vector<ConstraintTuple>& constraints, std::string text) {
-    Rule rule{RelationId(head), as_terms(head_terms), {}, {}, {}, variable_count, std::move(text)};
+                  const std::vector<ConstraintTuple>& constraints, std::string place,
+                  std::string text) {
+    Rule rule{RelationId(head), as_terms(head_terms), {}, {}, {}, variable_count,
+              std::move(place), std::move(text)};
     for (const auto& [relation, negated, terms] : body)
         rule.body.push_back({RelationId(relation), negated, as_terms(terms)});
     for (const auto& [left, right, equal] : comparisons)
@@ -161,7 +163,7 @@ void bind_rules(nb::module_& m) {
             [](SharedProgram& p, const std::string& name) { return p.changeable().constant(name); },
             "name"_a)
         .def("add_rule", &add_rule, "head"_a, "head_terms"_a, "body"_a, "comparisons"_a,
-             "variable_count"_a, "constraints"_a = nb::list(), "text"_a = "")
+             "variable_count"_a, "constraints"_a = nb::list(), "place"_a = "", "text"_a = "")
         .def_prop_ro("relations", &relations_of)
         .def_prop_ro("rule_count", [](const SharedProgram& p) { return p.program.rules().size(); })
         .def("rule", &rule_of, "number"_a)

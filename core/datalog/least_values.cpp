@@ -62,17 +62,29 @@ int64_t Materialization::least_value(AtomRef atom) const {
     return least_values(atom.relation).value(relation(atom.relation).values(atom.row), numbers_);
 }
 
+std::string Materialization::text(RelationId id, const uint32_t* values) const {
+    const RelationInfo& info = program_.relations()[index(id)];
+    std::string result = info.name + "(";
+    for (uint32_t i = 0; i < info.arity; ++i) {
+        if (i > 0) result += ", ";
+        result += info.numbers >> i & 1 ? std::to_string(numbers_[values[i]])
+                                        : task_->objects[values[i]].name;
+    }
+    return result + ")";
+}
+
 // Adds a derivation of an atom with these values, which becomes a candidate.
 void Materialization::add_candidate(uint32_t r, const ObjectId* values, Row* match) {
     const CompiledRule& rule = rules_[r];
     LeastValues& least = least_values(rule.head);
     const int64_t value = least.value(values, numbers_);
     for (const uint32_t l : rule.own) {
-        const int64_t other = least_value({rule.query.body[l].relation, match[l]});
-        if (other <= value) continue;
-        throw NumberError("the least value " + std::to_string(value) +
-                          " is smaller than the value " + std::to_string(other) +
-                          " that it comes from");
+        const AtomRef source{rule.query.body[l].relation, match[l]};
+        if (least_value(source) <= value) continue;
+        throw NumberError("the least value of " + text(rule.head, values) +
+                          " is smaller than that of " +
+                          text(source.relation, relation(source.relation).values(source.row)) +
+                          ", which it comes from");
     }
     const LeastValues::Key key = least.key(values);
     AtomRef head{rule.head, least.last(key)};

@@ -29,8 +29,7 @@ void Materialization::remove_derivation(uint32_t r, DerivationStore::Slot slot) 
         least_values(head.relation).erase(head.row);
     if (is_tracking_) rederived_.push_back(head);
     touch(head);
-    if (rule.is_recursive)
-        work_[rule.component].dirty.push_back(head);
+    if (rule.is_recursive) work_[rule.component].dirty.push_back(head);
 }
 
 // Ends the derivations that use the atom positively (or negated), in one component or in all.

@@ -137,8 +137,9 @@ void Materialization::evaluate_component(uint32_t c) {
 }
 
 NumberError Materialization::in_rule(uint32_t r, const NumberError& error) const {
-    const std::string& text = program_.rules()[r].text;
-    return text.empty() ? error : NumberError(text + ": " + error.what());
+    const Rule& rule = program_.rules()[r];
+    if (rule.text.empty()) return error;
+    return NumberError(rule.place + ": error: " + error.what() + "\n  " + rule.text);
 }
 
 void Materialization::evaluate_rule(uint32_t r) {

@@ -134,6 +134,7 @@ class Materialization {
     void trigger_literal(AtomRef atom, uint32_t rule, uint32_t literal);
     // Least values (least_values.cpp)
     int64_t least_value(AtomRef atom) const;
+    std::string text(RelationId relation, const uint32_t* values) const;
     void add_candidate(uint32_t rule, const ObjectId* values, Row* match);
     void push_best(AtomRef lost);
     void set_least(AtomRef atom, bool value);

@@ -81,7 +81,7 @@ struct Rule {
     std::vector<Comparison> comparisons;
     std::vector<Constraint> constraints;
     uint32_t variable_count = 0;
-    std::string text{};  // for messages
+    std::string place{}, text{};  // for messages
 };
 
 class Program {

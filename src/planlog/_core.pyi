@@ -167,6 +167,7 @@ class Program:
                 Sequence[tuple[ExpressionPart, int]],
             ]
         ] = [],
+        place: str = "",
         text: str = "",
     ) -> int: ...
     @property

@@ -146,7 +146,11 @@ def test_a_least_value_that_falls_is_an_error_that_names_the_rule() -> None:
         "go(A, B) :- far(A, _).",
         domain,
     )
-    message = r"line 2: far\(B, min D - W\) .* the least value 6 is smaller than the value 9"
+    message = (
+        r"<rules>:2: error: "
+        r"the least value of far\(b, 6\) is smaller than that of far\(a, 9\), which it comes from\n"
+        r"  far\(B, min D - W\) :- "
+    )
     with pytest.raises(PlanlogError, match=message):
         policy.actions(task, task.initial)
 
@@ -157,7 +161,7 @@ def test_overflow_is_an_error() -> None:
     policy = Policy.parse(
         f"huge(N) :- N = {large} * {large}.\nadd-wanted(A) :- place(A), huge(_).", DOMAIN
     )
-    with pytest.raises(PlanlogError, match=r"line 1: .* does not fit into 64 bits"):
+    with pytest.raises(PlanlogError, match=r"<rules>:1: error: .* does not fit into 64 bits"):
         policy.actions(world.task(), world.task().initial)
 
 

@@ -44,9 +44,10 @@ class CompiledProgram:
 
 def compile_program(domain: Domain, program: Program) -> CompiledProgram:
     """Compile a checked program for the core."""
-    if program.expanded:
-        return _compile(domain, program.rules)
-    return _compile(domain, [expand_preconditions(rule, domain) for rule in program.rules])
+    rules = program.rules
+    if not program.expanded:
+        rules = tuple(expand_preconditions(rule, domain) for rule in rules)
+    return _compile(domain, rules, program.file)
 
 
 def compile_applicable(domain: Domain) -> CompiledProgram:
@@ -63,8 +64,8 @@ def compile_applicable(domain: Domain) -> CompiledProgram:
 _applicable: WeakKeyDictionary[Domain, CompiledProgram] = WeakKeyDictionary()
 
 
-def _compile(domain: Domain, rules: Iterable[Rule]) -> CompiledProgram:
-    lowering = _Lowering(domain)
+def _compile(domain: Domain, rules: Iterable[Rule], file: str = "") -> CompiledProgram:
+    lowering = _Lowering(domain, file)
     numbers = tuple(map(lowering.add, rules))
     lowering.core.check()
     return CompiledProgram(lowering.core, lowering.relations, numbers)
@@ -73,8 +74,9 @@ def _compile(domain: Domain, rules: Iterable[Rule]) -> CompiledProgram:
 class _Lowering:
     """Builder of a core program for a domain, rule by rule."""
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, file: str) -> None:
         self.domain = domain
+        self.file = file  # of messages about rules
         self.core = _core.Program(domain.core)
         self.relations: dict[Relation, int] = {}
         self._projections: dict[tuple[Relation, tuple[int, ...]], int] = {}
@@ -97,9 +99,9 @@ class _Lowering:
                 left, right = (self._term(term, variables) for term in part.terms)
                 comparisons.append((left, right, part.equal))
         number = self._relation(rule.head.relation)
-        place = f"line {rule.line}: " if rule.line else ""
+        place = f"{self.file}:{rule.line}" if rule.line else self.file
         return self.core.add_rule(
-            number, head, body, comparisons, len(variables), constraints, place + rule.text
+            number, head, body, comparisons, len(variables), constraints, place, rule.text
         )
 
     def _constraint(self, part: syntax.Comparison, variables: dict[str, int]) -> _Constraint:
