@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -117,6 +116,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     known = list(islice(candidates, _MOST_CANDIDATES + 1))
     if len(name) > _NAME_WIDTH or len(known) > _MOST_CANDIDATES:
         return None
+    import difflib  # only for messages
+
     short = [candidate for candidate in known if len(candidate) <= _NAME_WIDTH]
     return next(iter(difflib.get_close_matches(name, short, n=1)), None)
 
