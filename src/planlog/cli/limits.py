@@ -62,7 +62,13 @@ def limited(
             f"out of memory: Planlog needs {-(-needed // MEGABYTE):,} MB to start, and more for "
             "the task: give a higher --memory-limit"
         )
-    handler = signal.signal(signal.SIGALRM, _raise_limit)
+    is_over = False
+
+    def raise_limit(number: int, frame: FrameType | None) -> None:
+        if not is_over:  # a late signal must not change how the command has ended
+            raise MemoryError if Watchdog.reason() is StopReason.MEMORY else OutOfTime
+
+    handler = signal.signal(signal.SIGALRM, raise_limit)
     pipe = signal.set_wakeup_fd(Watchdog.signal_pipe(), warn_on_full_buffer=False)
     reserved = _limit_reserved_memory(memory_limit)
     try:
@@ -75,6 +81,7 @@ def limited(
         with raised_again(_is_limit):
             yield
     finally:
+        is_over = True
         Watchdog.rest()
         signal.set_wakeup_fd(pipe)
         signal.signal(signal.SIGALRM, handler)
@@ -110,10 +117,6 @@ def _set_endings(as_json: bool) -> None:
         # A progress bar hides the cursor of the terminal.
         message = ("\x1b[?25h\n" if sys.stderr.isatty() else "") + f"planlog: {text}\n"
         Watchdog.set_ending(reason, output.encode(), message.encode(), code)
-
-
-def _raise_limit(number: int, frame: FrameType | None) -> None:
-    raise MemoryError if Watchdog.reason() is StopReason.MEMORY else OutOfTime
 
 
 def _is_limit(error: type[BaseException]) -> bool:
