@@ -89,7 +89,8 @@ void bind_rules(nb::module_& m) {
         .value("COUNT", Aggregate::Kind::Count)
         .value("SUM", Aggregate::Kind::Sum)
         .value("MIN", Aggregate::Kind::Min)
-        .value("MAX", Aggregate::Kind::Max);
+        .value("MAX", Aggregate::Kind::Max)
+        .value("FIRST", Aggregate::Kind::First);
     nb::enum_<Expression::Kind>(m, "ExpressionPart")
         .value("NUMBER", Expression::Kind::Number)
         .value("VARIABLE", Expression::Kind::Variable)

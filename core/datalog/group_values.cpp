@@ -37,7 +37,8 @@ void GroupValues::set_element(Row row, const uint32_t* values, bool exists,
     Group& group = touch(values);
     exists ? ++group.size : --group.size;
     if (aggregate_.kind == Aggregate::Kind::Count) return;
-    const int64_t value = numbers[values[aggregate_.group_size]];
+    const uint32_t column = values[aggregate_.group_size];
+    const int64_t value = aggregate_.has_objects() ? column : numbers[column];
     if (aggregate_.kind == Aggregate::Kind::Sum) {
         group.sum += exists ? value : -static_cast<__int128>(value);
         return;
@@ -65,6 +66,7 @@ std::optional<int64_t> GroupValues::value_of(const Group& group) const {
                 throw NumberError("a sum does not fit into 64 bits");
             return static_cast<int64_t>(group.sum);
         case Kind::Min:
+        case Kind::First:
             return group.values.begin()->first;
         default:
             return group.values.rbegin()->first;

@@ -33,13 +33,14 @@ class GroupValues {
         }
         touched_.clear();
     }
+    bool has_objects() const { return aggregate_.has_objects(); }
     void clear() { *this = GroupValues(aggregate_); }
 
   private:
     struct Group {
         uint64_t size = 0;
         __int128 sum = 0;
-        std::map<int64_t, uint32_t> values{};  // how often each occurs; for Min and Max
+        std::map<int64_t, uint32_t> values{};  // how often each occurs; for Min, Max, First
         bool is_wanted = false;                // it has a value even if it is empty
         bool is_touched = false;
         std::optional<int64_t> value{};  // at the last call of `settle`

@@ -268,13 +268,14 @@ void Materialization::update_aggregate(uint32_t c) {
 
 void Materialization::settle_aggregate(RelationId result, GroupValues& values) {
     const uint32_t size = relation(result).arity() - 1;
+    const bool has_objects = values.has_objects();
     values.settle([&](const uint32_t* key, Row before, std::optional<int64_t> value) {
         steps_.step();
         if (before != no_row) set_input(result, before, false);
         if (!value) return no_row;
         uint32_t row[max_arity];
         std::copy_n(key, size, row);
-        row[size] = numbers_.intern(*value);
+        row[size] = has_objects ? static_cast<ObjectId>(*value) : numbers_.intern(*value);
         const Row now = intern(result, row);
         set_input(result, now, true);
         return now;

@@ -84,13 +84,15 @@ RelationId Program::aggregate(std::string name, Aggregate aggregate) {
     const uint32_t size = aggregate.group_size;
     const bool has_values = aggregate.kind != Aggregate::Kind::Count;
     const ColumnMask group = (ColumnMask{1} << size) - 1;
-    if (elements.arity < size + has_values || (has_values && !(elements.numbers >> size & 1)))
+    if (elements.arity < size + has_values ||
+        (has_values && (elements.numbers >> size & 1) == aggregate.has_objects()))
         throw std::invalid_argument("the elements lack the columns of an aggregate");
     if (aggregate.groups &&
         (relations_.at(index(*aggregate.groups)).arity != size ||
          relations_[index(*aggregate.groups)].numbers != (elements.numbers & group)))
         throw std::invalid_argument("the groups lack the columns of an aggregate");
-    const ColumnMask numbers = (elements.numbers & group) | ColumnMask{1} << size;
+    const ColumnMask value = aggregate.has_objects() ? 0 : ColumnMask{1} << size;
+    const ColumnMask numbers = (elements.numbers & group) | value;
     aggregates_.push_back(aggregate);
     const auto number = static_cast<uint32_t>(aggregates_.size() - 1);
     return add_relation({Source::Aggregate, number, size + 1, std::move(name), numbers});

@@ -26,7 +26,7 @@ enum class Source : uint8_t {
     Type,             // objects of one of the given types
     Function,         // the values of a static function, which are the last column
     Derived,          // defined by rules only
-    Aggregate,        // numbers computed from the rows of another relation
+    Aggregate,        // values computed from the rows of another relation
 };
 
 struct RelationInfo {
@@ -40,12 +40,15 @@ struct RelationInfo {
     std::optional<uint32_t> least{};
 };
 
-// For each group, a number computed from the elements of the group: how many there are, or the sum
-// or the extremes of their values. The columns of the elements are those of the group, the value,
-// and whatever tells elements with equal values apart. The columns of the result are those of the
-// group and the number. An empty group has a count and a sum, 0, if it is among the groups.
+// For each group, a value computed from the elements of the group: how many there are, the sum or
+// the extremes of their numbers, or the first of their objects in the order of the task. The
+// columns of the elements are those of the group, the value, and whatever tells elements with equal
+// values apart. The columns of the result are those of the group and this value. An empty group has
+// a count and a sum, 0, if it is among the groups.
 struct Aggregate {
-    enum class Kind : uint8_t { Count, Sum, Min, Max };
+    enum class Kind : uint8_t { Count, Sum, Min, Max, First };
+    // Whether the values of the elements are objects, and so is that of a group.
+    bool has_objects() const { return kind == Kind::First; }
     Kind kind;
     RelationId elements;
     std::optional<RelationId> groups;  // those that may be empty

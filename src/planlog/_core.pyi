@@ -119,6 +119,8 @@ class Aggregate(enum.Enum):
 
     MAX = 3
 
+    FIRST = 4
+
 class ExpressionPart(enum.Enum):
     NUMBER = 0
 

@@ -225,8 +225,10 @@ def _aggregate(literal: Literal, aggregate: syntax.Aggregate) -> str:
     own = [f"E{i}" for i in range(aggregate.elements.arity - len(group))]
     name = _symbol(Source.DERIVED, aggregate.elements.name)
     elements = _applied(name, [*group, *own])
-    text = f"{number} = #{aggregate.kind} {{ {', '.join(own) or '1'} : {elements} }}"
-    if aggregate.kind in ("min", "max"):
+    # In these worlds, the first object is the one with the least name.
+    kind = "min" if aggregate.kind == "first" else aggregate.kind
+    text = f"{number} = #{kind} {{ {', '.join(own) or '1'} : {elements} }}"
+    if kind in ("min", "max"):
         text += ", " + _applied(name, [*group, *("_" for _ in own)])
     return text
 

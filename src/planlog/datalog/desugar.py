@@ -20,8 +20,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.lexer import Kind, Token
-from planlog.datalog.parser import ParsedAggregate, ParsedAtom, ParsedFile, ParsedRule
+from planlog.datalog.parser import (
+    ParsedAggregate,
+    ParsedAtom,
+    ParsedConjunction,
+    ParsedFile,
+    ParsedRule,
+)
 from planlog.datalog.syntax import (
+    Choice,
     Comparison,
     Constant,
     Expression,
@@ -66,7 +73,7 @@ class _Rewritten:
     """A rule that is being rewritten."""
 
     def __init__(self, rule: ParsedRule) -> None:
-        parts = (rule.head, *rule.body)
+        parts = (rule.head, *_plain_parts(rule), *rule.choices)
         names = {term.name for part in parts for term in _all_terms(part)}
         self.rule = rule
         self.outer = _variables(parts)  # variables outside of aggregates
@@ -90,22 +97,31 @@ class _Writer:
         self.read: dict[str, set[str]] = {}  # the names that the rules of a head read
         for rule in parsed.rules:
             names = self.read.setdefault(rule.head.name.text, set())
-            names.update(_names((rule.head, *rule.body)))
+            names.update(_names((rule.head, *_plain_parts(rule))))
 
     def add(self, rule: ParsedRule) -> None:
         """Add a rule, and before it the rules of its aggregates."""
-        parts = (rule.head, *rule.body)
+        self.check_choices(rule)
+        parts = (rule.head, *_plain_parts(rule))
         if all(_is_plain(part) for part in parts):
             self.rules.append(rule)
             return
         state = _Rewritten(rule)
         head = self.atom(rule.head, state)
         tail, state.body = state.body, []  # equations for the head come last
-        for part in _in_order(rule.body):
+        for part in _in_order(_plain_parts(rule)):
             rewritten = self.part(part, state)
             if rewritten is not None:
                 state.body.append(rewritten)
         self.rules.append(rule._replace(head=head, body=(*state.body, *tail)))
+
+    def check_choices(self, rule: ParsedRule) -> None:
+        """Report aggregates in keys of choices."""
+        for choice in rule.choices:
+            if any(isinstance(term, ParsedAggregate) for term in choice.terms):
+                message = f"'{choice}' computes an aggregate"
+                hint = f"compute it before: 'N = {choice.key}, {choice.kind} N'"
+                self.diagnostics.error(choice.place, message, hint)
 
     def part(self, part: _Part, state: _Rewritten) -> _Part | None:
         """Rewrite a part; None if the parts added to the body are all of it."""
@@ -173,8 +189,9 @@ class _Writer:
 
         Literals that depend on the head are left out: which groups there are must be known before.
         """
-        plain = [part for part in state.rule.body if _is_plain(part)]
+        plain = [part for part in _plain_parts(state.rule) if _is_plain(part)]
         atoms = [part for part in plain if isinstance(part, ParsedAtom) and not part.negated]
+        atoms = [atom for atom in atoms if not atom.can]
         head_name = state.rule.head.name.text
         usable = [atom for atom in atoms if not self.depends(atom.name.text, head_name)]
         names = {variable.name for variable in group}
@@ -319,6 +336,11 @@ def _without_singles(part: ParsedAtom, body: list[_Part], kept: set[str]) -> Par
     return replace(part, terms=tuple(map(written, part.terms)))
 
 
+def _plain_parts(rule: ParsedRule) -> tuple[_Part, ...]:
+    """Return the body of a rule without shorthand."""
+    return tuple(part for part in rule.body if not isinstance(part, ParsedConjunction))
+
+
 def _is_plain(part: _Part) -> bool:
     """Whether a part needs no rewriting."""
     if isinstance(part, Comparison):
@@ -326,16 +348,16 @@ def _is_plain(part: _Part) -> bool:
     return not any(isinstance(term, ParsedAggregate | Operation) for term in part.terms)
 
 
-def _terms(part: _Part) -> Iterator[Term]:
+def _terms(part: _Part | Choice) -> Iterator[Term]:
     """Yield the terms of a part, aggregates among them."""
-    if isinstance(part, Comparison):
+    if isinstance(part, Comparison | Choice):
         yield from part.terms
     else:
         for argument in part.terms:
             yield from terms_of(argument)
 
 
-def _all_terms(part: _Part) -> Iterator[Term]:
+def _all_terms(part: _Part | Choice) -> Iterator[Term]:
     """Yield the terms of a part and those inside of aggregates."""
     for term in _terms(part):
         yield term
@@ -356,7 +378,7 @@ def _names(parts: Iterable[_Part]) -> Iterator[str]:
                 yield from _names(term.body)
 
 
-def _variables(parts: Iterable[_Part]) -> dict[str, Variable]:
+def _variables(parts: Iterable[_Part | Choice]) -> dict[str, Variable]:
     """Return the variables of parts of a rule, without those inside of aggregates."""
     terms = (term for part in parts for term in _terms(part))
     return {term.name: term for term in terms if isinstance(term, Variable)}

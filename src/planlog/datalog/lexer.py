@@ -40,6 +40,7 @@ class Kind(Enum):
     OPEN_SET = "'{'"
     CLOSE_SET = "'}'"
     COLON = "':'"
+    BAR = "'|'"
     END = "the end of the file"
 
 
@@ -150,17 +151,24 @@ def tokenize(text: str, diagnostics: Diagnostics) -> list[Token]:
     tokens: list[Token] = []
     line, line_start = 1, 0
     is_in_set = is_in_body = False
+    depth = 0  # of parentheses
+    first = 0  # the number of the first token of a statement
     for match in _TOKEN.finditer(text):
         found, start = match.group(), match.start()
         place = Place(line, start - line_start + 1, len(found))
         token = Token(Kind.END, found, place, start)
-        if kind := _in_sets(found, tokens, is_in_set, is_in_body):
+        if found == "|" and _is_family(tokens[first:]):
+            tokens.append(replace(token, kind=Kind.BAR))
+        elif kind := _in_sets(found, tokens, is_in_set, is_in_body or depth > 0):
             tokens.append(replace(token, kind=kind))
             is_in_set = kind is Kind.OPEN_SET or (is_in_set and kind is Kind.COLON)
         elif read := _token(match.lastgroup or "", token, diagnostics):
             tokens.append(read)
             is_in_set = is_in_set and read.kind is not Kind.DOT
             is_in_body = (is_in_body or read.kind is Kind.IF) and read.kind is not Kind.DOT
+            depth = max(0, depth + (read.kind is Kind.OPEN) - (read.kind is Kind.CLOSE))
+            if read.kind is Kind.DOT:
+                depth, first = 0, len(tokens)
         if "\n" in found:
             line += found.count("\n")
             line_start = start + found.rindex("\n") + 1
@@ -170,6 +178,12 @@ def tokenize(text: str, diagnostics: Diagnostics) -> list[Token]:
     column = end - text.rfind("\n", 0, end)
     tokens.append(Token(Kind.END, "", Place(line, column, 1), end))
     return tokens
+
+
+def _is_family(tokens: list[Token]) -> bool:
+    """Return whether a statement with these first tokens is a family of actions."""
+    kinds = [token.kind for token in tokens[:2]]
+    return kinds == [Kind.NAME, Kind.NAME] and tokens[0].text == "family"
 
 
 # The tokens before a `{` that cannot be a bracket around arguments.

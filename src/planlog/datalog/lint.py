@@ -11,6 +11,7 @@ from planlog.datalog.diagnostics import Diagnostics, Place, enumeration, nearest
 from planlog.datalog.stratify import Dependencies
 from planlog.datalog.syntax import (
     NETWORK_MARK,
+    Choice,
     Comparison,
     Constant,
     Expression,
@@ -45,8 +46,9 @@ def lint(
     _duplicates(rules, diagnostics)
     _objects(rules, domain, diagnostics)
     for rule in rules:
-        _singletons(rule, diagnostics)
-        _comparisons(rule, diagnostics)
+        if not rule.generated:
+            _singletons(rule, diagnostics)
+            _comparisons(rule, diagnostics)
 
 
 def _unused(
@@ -62,8 +64,18 @@ def _unused(
     for relation, rule in first_rules.items():
         if relation in used:
             continue
-        message = f"{relation} is not used: no rule for an action depends on it"
-        diagnostics.warning(rule.head.place, message, partial(_unused_hint, relation, domain))
+        others = [str(o.arity) for o in first_rules if o.name == relation.name and o != relation]
+        shown = f"{relation} with {relation.arity} arguments" if others else str(relation)
+        message = f"{shown} is not used: no rule for an action depends on it"
+        hint = partial(_unused_hint, relation, domain)
+        if others:
+            hint = partial(_arity_hint, relation, others)
+        diagnostics.warning(rule.head.place, message, hint)
+
+
+def _arity_hint(relation: Relation, others: list[str]) -> str:
+    arities = " or ".join(others)
+    return f"predicates are told apart by name and arity; should it have {arities}, too?"
 
 
 def _unused_hint(relation: Relation, domain: Domain) -> str:
@@ -125,6 +137,8 @@ def _underivable(
 def _duplicates(rules: list[Rule], diagnostics: Diagnostics) -> None:
     seen: dict[tuple[object, ...], Rule] = {}
     for rule in rules:
+        if rule.generated:
+            continue
         first = seen.setdefault(_without_names(rule), rule)
         if first is not rule:
             message = f"this rule says the same as the one in line {first.line}"
@@ -136,8 +150,10 @@ def _without_names(rule: Rule) -> tuple[object, ...]:
     bodies (but not in both)."""
     numbers: dict[str, int] = {}
     key: list[object] = []
-    for part in (rule.head, *sorted(rule.body, key=str)):
-        if isinstance(part, Comparison):
+    for part in (rule.head, *sorted(rule.body, key=str), *rule.choices):
+        if isinstance(part, Choice):
+            key.append((part.kind, _shape(part.key), len(part.group)))
+        elif isinstance(part, Comparison):
             key.append((_shape(part.left), part.operator, _shape(part.right)))
         else:
             key.append((part.relation, part.negated))

@@ -3,20 +3,29 @@
 After an error the parser resumes after the next `.`, so one run reports the errors of several
 rules. The grammar:
 
-    program    = { rule }
-    rule       = atom [ ":-" part { "," part } ] "."
-    part       = [ "not" ] atom | expression operator expression
+    program    = { rule | forbidden | order | family }
+    rule       = atom [ ":-" body ] "."
+    forbidden  = ":-" body "."
+    order      = ( "else" | "prefer" ) [ "for" VARIABLE { "," VARIABLE } ] [ "." ]
+    family     = "family" atom "=" atom { "|" atom } "."
+    body       = ( part | choice ) { "," part } { "," choice }
+    part       = [ "not" ] [ "can" ] atom | "not" "(" part { "," part } ")"
+               | expression operator expression
+    choice     = ( "minimise" | "maximise" ) expression [ group ] | "any" variables [ group ]
+    group      = "for" variables
+    variables  = VARIABLE { "," VARIABLE }
     operator   = "=" | "!=" | "<" | "<=" | ">" | ">="
     atom       = NAME [ "@" NAME ] [ "(" [ argument { "," argument } ] ")" ]
-    argument   = [ "min" ] expression | "_"
+    argument   = [ NAME ":" ] ( [ "min" ] expression | "_" )
     expression = product { ( "+" | "-" ) product }
     product    = factor { "*" factor }
     factor     = VARIABLE | NAME | NUMBER | "-" factor | "(" expression ")" | aggregate
     aggregate  = kind "{" expression { "," expression } ":" part { "," part } "}"
-    kind       = "count" | "sum" | "min" | "max"
+    kind       = "count" | "sum" | "min" | "max" | "first"
 
 A NAME with other characters than letters, digits, `-` and `_`, or with digits only, stands in
-single quotes. `min` can stand in heads only.
+single quotes. `min` can stand in heads only. A word such as `else` or `any` is a name where what
+follows it does not make it a keyword.
 """
 
 from __future__ import annotations
@@ -29,6 +38,7 @@ from planlog.datalog.diagnostics import Diagnostics, Place
 from planlog.datalog.lexer import Kind, Token, aggregate_hint, tokenize
 from planlog.datalog.syntax import (
     AGGREGATES,
+    Choice,
     Comparison,
     Constant,
     Expression,
@@ -61,22 +71,56 @@ class ParsedAtom:
     negated: bool
     place: Place
     least: int | None = None  # the number of the argument after `min`
+    names: tuple[Token | None, ...] = ()  # of the parameters that the arguments stand for
+    can: bool = False  # `can a(...)`: the action is applicable
+
+
+@dataclass(frozen=True)
+class ParsedConjunction:
+    """`not (p, q)`: the parts do not hold together."""
+
+    parts: tuple[ParsedAtom | Comparison, ...]
+    place: Place
+
+
+ParsedPart = ParsedAtom | Comparison | ParsedConjunction
 
 
 class ParsedRule(NamedTuple):
-    """A rule or fact, with its source text on one line."""
+    """A rule, fact or prohibition, with its source text on one line."""
 
     head: ParsedAtom
-    body: tuple[ParsedAtom | Comparison, ...]
+    body: tuple[ParsedPart, ...]
     text: str
+    choices: tuple[Choice, ...] = ()
+    forbids: bool = False  # a prohibition, whose first literal is the head
+    block: int = -1  # number of `else` and `prefer` before it; -1 if it is not in the file
+    is_generated: bool = False  # written out for another part of the file, which `text` repeats
+
+
+class ParsedOrder(NamedTuple):
+    """`else` or `prefer` between rules."""
+
+    kind: str
+    group: tuple[Variable, ...]
+    place: Place
+
+
+class ParsedFamily(NamedTuple):
+    """Actions with a common name."""
+
+    head: ParsedAtom
+    members: tuple[ParsedAtom, ...]
 
 
 class ParsedFile(NamedTuple):
-    """The rules of a file that have no syntax errors."""
+    """The statements of a file that have no syntax errors."""
 
     rules: tuple[ParsedRule, ...]
     # Names in rules with syntax errors. These rules may define them, so they are not unknown.
     skipped_names: frozenset[str]
+    orders: tuple[ParsedOrder, ...] = ()
+    families: tuple[ParsedFamily, ...] = ()
 
 
 def parse(text: str, diagnostics: Diagnostics) -> ParsedFile:
@@ -104,6 +148,11 @@ _SUMS = {Kind.PLUS: "+", Kind.MINUS: "-"}
 _PRODUCTS = {Kind.TIMES: "*"}
 _IN_EXPRESSIONS = (*_COMPARISONS, *_SUMS, *_PRODUCTS)
 _MOST_PARTS = 50  # of an expression
+ORDERS = ("else", "prefer")
+_AFTER_ORDER = (Kind.NAME, Kind.DOT, Kind.END)
+_EXTREMES = {"minimise": "minimise", "maximise": "maximise"}
+_EXTREMES |= {"minimize": "minimise", "maximize": "maximise"}
+_AFTER_MINIMUM = (Kind.VARIABLE, Kind.NUMBER, Kind.MINUS)
 _PDDL_ATOM = "expected a literal, found '('", "write 'on(A, B)', not '(on A B)'"
 _COMMENT = re.compile(r"('[^'\n]*')|%[^\n]*")  # or a quoted name, which may contain `%`
 _LITERAL = "a literal is written 'p(X)', 'not p(X)', 'X = Y' or 'X < Y'"
@@ -121,6 +170,9 @@ class _Parser:
         self.tokens = tokenize(text, diagnostics)
         self.position = 0
         self.nesting = 0  # of expressions
+        self.rules: list[ParsedRule] = []
+        self.orders: list[ParsedOrder] = []
+        self.families: list[ParsedFamily] = []
 
     # Tokens
 
@@ -154,12 +206,11 @@ class _Parser:
     # Rules
 
     def file(self) -> ParsedFile:
-        rules: list[ParsedRule] = []
         skipped: set[str] = set()
         while self.next.kind is not Kind.END:
             start = self.position
             try:
-                rules.append(self.rule())
+                self.statement()
             except _ResumeError as error:
                 self.nesting = 0
                 if error.position is None:
@@ -168,30 +219,143 @@ class _Parser:
                     self.position = error.position
                 unread = self.tokens[start : self.position]
                 skipped.update(token.text for token in unread if token.kind is Kind.NAME)
-        return ParsedFile(tuple(rules), frozenset(skipped))
+        return ParsedFile(
+            tuple(self.rules), frozenset(skipped), tuple(self.orders), tuple(self.families)
+        )
 
     def skip_rule(self) -> None:
         while self.next.kind is not Kind.END and self.take().kind is not Kind.DOT:
             pass
 
+    def statement(self) -> None:
+        """Read a rule, prohibition, order or family."""
+        if self.next.kind is Kind.IF:
+            self.rules.append(self.prohibition())
+        elif self.is_keyword(*ORDERS) and self.after_next() in _AFTER_ORDER:
+            self.orders.append(self.order())
+        elif self.is_keyword("family") and self.after_next() is Kind.NAME:
+            self.families.append(self.family())
+        else:
+            self.rules.append(self.rule())
+
+    def is_keyword(self, *words: str) -> bool:
+        """Return whether the next token is one of these words, and not quoted."""
+        token = self.next
+        is_word = token.kind is Kind.NAME and token.text in words
+        return is_word and self.text[token.start] not in "'\""
+
     def rule(self) -> ParsedRule:
         start = self.next
         head = self.head()
-        body: list[ParsedAtom | Comparison] = []
+        body: tuple[ParsedPart, ...] = ()
+        choices: tuple[Choice, ...] = ()
         if self.accept(Kind.IF):
-            body.append(self.part("the body is empty", "a fact is written without ':-'"))
-            while not self.body_ends(body):
-                hint = "delete the ',' before it, or complete the body"
-                body.append(self.part(f"expected a literal after ',', found {self.next}", hint))
+            body, choices = self.body("the body is empty", "a fact is written without ':-'")
         else:
             self.fact_ends(head)
-        return ParsedRule(head, tuple(body), self.one_line(start, self.previous))
+        text = self.one_line(start, self.previous)
+        return ParsedRule(head, body, text, choices, block=len(self.orders))
+
+    def prohibition(self) -> ParsedRule:
+        """Read `:- a(X), p(X).`, which forbids the action a(X)."""
+        start = self.take()
+        first = self.next
+        if first.kind in (Kind.DOT, Kind.END):
+            self.fail(start, "a rule needs a head before ':-'", "write 'head :- body.'")
+        (head, *body), choices = self.body("", "")
+        hint = "write ':- a(X, Y), condition.', where a is the action that is forbidden"
+        if not isinstance(head, ParsedAtom) or head.negated or head.can:
+            self.fail(first, "a rule without a head begins with the action that it forbids", hint)
+        if choices:
+            message = "a prohibition cannot choose among its answers"
+            self.diagnostics.error(choices[0].place, message, "choose in a rule of its own")
+        text = self.one_line(start, self.previous)
+        return ParsedRule(head, tuple(body), text, forbids=True, block=len(self.orders))
+
+    def order(self) -> ParsedOrder:
+        start = self.take()
+        group: tuple[Variable, ...] = ()
+        if self.is_keyword("for") and self.after_next() is not Kind.OPEN:
+            group = self.variables(self.take())
+        extent = self.extent(start)
+        self.accept(Kind.DOT)
+        return ParsedOrder(start.text, group, extent)
+
+    def family(self) -> ParsedFamily:
+        self.take()
+        head = self.atom(self.next, negated=False)
+        hint = "write 'family park(C, D) = a(C, _, D) | b(C, D).'"
+        if not self.accept(Kind.EQUAL):
+            self.fail(self.next, f"expected '=' after the family, found {self.next}", hint)
+        members: list[ParsedAtom] = []
+        while not members or self.accept(Kind.BAR):
+            if self.next.kind is not Kind.NAME:
+                self.fail(self.next, f"expected an action, found {self.next}", hint)
+            members.append(self.atom(self.next, negated=False))
+        if not self.accept(Kind.DOT):
+            self.fail(self.next, f"expected '|' or '.', found {self.next}", hint)
+        return ParsedFamily(head, tuple(members))
+
+    def body(self, missing: str, hint: str) -> tuple[tuple[ParsedPart, ...], tuple[Choice, ...]]:
+        """Read the parts of a body, and the choices that end it."""
+        body: list[ParsedPart] = []
+        choices: list[Choice] = []
+        while True:
+            if self.at_choice():
+                choices += self.choice()
+            elif choices:
+                message = f"expected '.' after '{choices[-1]}', found {self.next}"
+                self.fail(self.next, message, "choices stand at the end of a body")
+            else:
+                body.append(self.part(missing, hint))
+            if self.body_ends(body, choices):
+                return tuple(body), tuple(choices)
+            missing = f"expected a literal after ',', found {self.next}"
+            hint = "delete the ',' before it, or complete the body"
+
+    # Choices
+
+    def at_choice(self) -> bool:
+        """Return whether the next token is a keyword of a choice, and not the name of an atom."""
+        following = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        if self.is_keyword("any"):
+            return following.kind is Kind.VARIABLE
+        if not self.is_keyword(*_EXTREMES):
+            return False
+        is_apart = following.start > self.next.start + self.next.place.length
+        if following.kind is Kind.NAME and following.text in AGGREGATES:
+            return True
+        return following.kind in _AFTER_MINIMUM or (following.kind is Kind.OPEN and is_apart)
+
+    def choice(self) -> list[Choice]:
+        """Read a choice; `any X, Y` counts as two."""
+        start = self.take()
+        keys: list[Expression]
+        if start.text == "any":
+            keys = list(self.variables(start))
+        else:
+            keys = [self.expression()]
+        group: tuple[Variable, ...] = ()
+        if self.is_keyword("for"):
+            group = self.variables(self.take())
+        kind = _EXTREMES.get(start.text, start.text)
+        return [Choice(kind, key, group, self.extent(start)) for key in keys]
+
+    def variables(self, start: Token) -> tuple[Variable, ...]:
+        """Read variables separated by commas; a comma before anything else is left."""
+        found: list[Variable] = []
+        while not found or (self.next.kind is Kind.COMMA and self.after_next() is Kind.VARIABLE):
+            if found:
+                self.take()
+            if self.next.kind is not Kind.VARIABLE:
+                message = f"expected a variable after '{self.previous.text}', found {self.next}"
+                self.fail(self.next, message, f"write '{start.text} X' or '{start.text} X, Y'")
+            found.append(Variable(self.next.text, self.take().place))
+        return tuple(found)
 
     def head(self) -> ParsedAtom:
         token = self.next
         match token.kind:
-            case Kind.IF:
-                self.fail(token, "a rule needs a head before ':-'", "write 'head :- body.'")
             case Kind.DOT:
                 self.fail(token, "there is no rule before this '.'", "delete the '.'")
             case Kind.NOT:
@@ -217,8 +381,8 @@ class _Parser:
             self.fail(token, "a rule has one head only", "write one rule for each head")
         self.unexpected("':-' or '.'", head, "write ':-' between the head and the body")
 
-    def body_ends(self, body: list[ParsedAtom | Comparison]) -> bool:
-        """Read the `.` or `,` after a literal. Return whether the body ends."""
+    def body_ends(self, body: list[ParsedPart], choices: list[Choice]) -> bool:
+        """Read the `.` or `,` after a literal or choice. Return whether the body ends."""
         token = self.next
         if self.accept(Kind.DOT):
             return True
@@ -228,7 +392,10 @@ class _Parser:
             self.missing_dot()
             return True
         if token.kind is Kind.IF:
-            self.second_arrow(body[-1])
+            self.second_arrow((choices or body)[-1])
+        if choices:
+            hint = "a choice ends a body: write '.' after it, or ',' before the next one"
+            self.fail(token, f"expected '.' after '{choices[-1]}', found {token}", hint)
         hint = "separate literals with ',' and end each rule with '.'"
         self.unexpected("',' or '.'", body[-1], hint)
 
@@ -237,7 +404,7 @@ class _Parser:
         message = "expected '.' at the end of the rule"
         self.diagnostics.error(Place(line, column + length, 1), message, "add '.'")
 
-    def second_arrow(self, last: ParsedAtom | Comparison) -> NoReturn:
+    def second_arrow(self, last: ParsedPart | Choice) -> NoReturn:
         """Report `p :- q, r :- s.`; most likely the comma before r should be a dot."""
         message = "a second ':-' in one rule"
         position = self.position
@@ -250,7 +417,7 @@ class _Parser:
         self.diagnostics.error(self.next.place, message, hint)
         raise _ResumeError(position)
 
-    def unexpected(self, expected: str, last: ParsedAtom | Comparison, hint: str) -> NoReturn:
+    def unexpected(self, expected: str, last: ParsedPart, hint: str) -> NoReturn:
         token = self.next
         if token.kind is Kind.CLOSE:
             self.fail(token, "this ')' closes nothing", "delete it, or add its '('")
@@ -288,7 +455,7 @@ class _Parser:
         It starts with a name at the start of a line, or with an atom and `:-`.
         """
         if self.next.kind is not Kind.NAME or self.next.place.column == 1:
-            return self.next.kind is Kind.NAME
+            return self.next.kind is Kind.NAME and not self.is_keyword("for")
         position = self.position + 1
         inside = False
         while True:
@@ -305,8 +472,8 @@ class _Parser:
 
     # Parts of bodies
 
-    def part(self, missing: str, hint: str) -> ParsedAtom | Comparison:
-        """Read a literal or comparison; `missing` is the message if there is none."""
+    def part(self, missing: str, hint: str) -> ParsedPart:
+        """Read a literal, comparison or `not (...)`; `missing` is the message if there is none."""
         token = self.next
         if token.kind in (Kind.DOT, Kind.END):
             self.fail(token, missing, hint)
@@ -314,8 +481,13 @@ class _Parser:
         first = self.next
         if first.kind is Kind.NOT:
             self.fail(first, "'not' stands twice", "write it once, or not at all")
+        if first.kind is Kind.OPEN and negated and self.opens_conjunction():
+            return self.conjunction(token)
         if first.kind is Kind.OPEN and self.after_next() is Kind.NAME:
             self.fail(first, *_PDDL_ATOM)
+        if self.is_keyword("can") and self.after_next() is Kind.NAME:
+            self.take()
+            return replace(self.atom(token, negated), can=True)
         starts_expression = first.kind in (Kind.NUMBER, Kind.MINUS, Kind.OPEN)
         if first.kind is Kind.NAME and self.after_next() is Kind.OPEN_SET:
             starts_expression = True
@@ -326,6 +498,37 @@ class _Parser:
         if first.kind is not Kind.NAME and self.after_next() not in (Kind.OPEN, Kind.AT):
             self.fail(first, f"expected a literal, found {first}", self.literal_hint(first))
         return self.atom(token, negated)
+
+    def opens_conjunction(self) -> bool:
+        """Return whether a `(` opens parts of a body, and not an expression."""
+        end = self.position + 1
+        depth = 1
+        while depth and self.tokens[end].kind not in (Kind.DOT, Kind.END, Kind.IF):
+            depth += (self.tokens[end].kind is Kind.OPEN) - (self.tokens[end].kind is Kind.CLOSE)
+            end += 1
+        inside = {token.kind for token in self.tokens[self.position + 1 : end]}
+        is_atom = self.after_next() in (Kind.NAME, Kind.NOT)
+        is_pddl = is_atom and self.tokens[self.position + 2].kind in _TERMS
+        return (is_atom and not is_pddl) or not inside.isdisjoint(_COMPARISONS)
+
+    def conjunction(self, start: Token) -> ParsedConjunction:
+        """Read `not (p, q)`."""
+        opening = self.take()
+        self.nest(opening)
+        missing, hint = "'not ( )' negates nothing", "write literals between the parentheses"
+        if self.next.kind is Kind.CLOSE:
+            self.fail(opening, missing, hint)
+        parts: list[ParsedAtom | Comparison] = []
+        while not parts or self.accept(Kind.COMMA):
+            inner = self.next
+            part = self.part(missing, hint)
+            if isinstance(part, ParsedConjunction):
+                self.fail(inner, "'not (...)' stands inside another", "derive it in a rule")
+            parts.append(part)
+        if not self.accept(Kind.CLOSE):
+            self.never_closed(opening)
+        self.nesting -= 1
+        return ParsedConjunction(tuple(parts), self.extent(start))
 
     def literal_hint(self, first: Token) -> str:
         """Return the hint for a part of a body that is no literal."""
@@ -420,9 +623,9 @@ class _Parser:
             if start.text == "min":
                 hint += "; in a head, the least value is written 'min D + 1'"
             self.fail(self.next, f"expected ',' or ':', found {self.next}", hint)
-        body = [self.part("the set has no condition", "write literals after ':'")]
+        body = [self.in_set("the set has no condition", "write literals after ':'")]
         while self.accept(Kind.COMMA):
-            body.append(self.part("expected a literal after ','", _LITERAL))
+            body.append(self.in_set("expected a literal after ','", _LITERAL))
         if not self.accept(Kind.CLOSE_SET):
             self.fail(
                 opening, "this '{' is never closed", f"expected ',' or '}}' before {self.next}"
@@ -430,6 +633,13 @@ class _Parser:
         self.nesting -= 1
         text = self.one_line(start, self.previous)
         return ParsedAggregate(text, self.extent(start), start.text, tuple(elements), tuple(body))
+
+    def in_set(self, missing: str, hint: str) -> ParsedAtom | Comparison:
+        start = self.next
+        part = self.part(missing, hint)
+        if isinstance(part, ParsedConjunction):
+            self.fail(start, "'not (...)' cannot stand in a set", "derive it in a rule")
+        return part
 
     def atom(self, start: Token, negated: bool) -> ParsedAtom:
         name = self.take()
@@ -442,8 +652,10 @@ class _Parser:
                 hint = "write '@goal', '@ag', '@ug', '@aa' or '@un'"
                 self.fail(status, f"expected a goal status after '@', found {status}", hint)
             status = replace(self.take(), text=status.text.lower())
-        terms, least = self.terms() if self.next.kind is Kind.OPEN else ((), None)
-        return ParsedAtom(name, status, terms, negated, self.extent(start), least)
+        if self.next.kind is not Kind.OPEN:
+            return ParsedAtom(name, status, (), negated, self.extent(start))
+        terms, least, names = self.terms()
+        return ParsedAtom(name, status, terms, negated, self.extent(start), least, names)
 
     def lower_case(self, token: Token) -> Token:
         """Report `On(A, B)`, and read it as `on(A, B)`."""
@@ -454,14 +666,16 @@ class _Parser:
         self.diagnostics.error(token.place, message, f"names start with a small letter: '{name}'")
         return replace(token, kind=Kind.NAME, text=name)
 
-    def terms(self) -> tuple[tuple[Expression, ...], int | None]:
-        """Read arguments; return them and the number of the one after `min`."""
+    def terms(self) -> tuple[tuple[Expression, ...], int | None, tuple[Token | None, ...]]:
+        """Read arguments; return them, the number of the one after `min`, and their names."""
         opening = self.take()
         if self.accept(Kind.CLOSE):
-            return (), None
+            return (), None, ()
         least: int | None = None
         terms: list[Expression] = []
+        names: list[Token | None] = []
         while True:
+            names.append(self.parameter_name())
             if self.at_minimum():
                 if least is not None:
                     self.fail(self.next, "'min' stands twice", "an atom has one least value")
@@ -469,12 +683,23 @@ class _Parser:
                 least = len(terms)
             terms.append(self.expression(opening))
             if self.accept(Kind.CLOSE):
-                return tuple(terms), least
+                return tuple(terms), least, tuple(names) if any(names) else ()
             if self.next.kind in _TERMS:
                 hint = "separate arguments with ','"
                 self.fail(self.next, f"expected ',' or ')', found {self.next}", hint)
             if not self.accept(Kind.COMMA):
                 self.never_closed(opening)
+
+    def parameter_name(self) -> Token | None:
+        """Read `name:` before an argument, if it is there."""
+        if self.after_next() is not Kind.COLON or self.next.kind not in (Kind.NAME, Kind.VARIABLE):
+            return None
+        name = self.take()
+        self.take()
+        if name.kind is Kind.VARIABLE:
+            hint = f"parameters have the names of the PDDL domain: '{name.text.lower()}: ...'"
+            self.fail(name, f"'{name.text}' is a variable, not the name of a parameter", hint)
+        return name
 
     def at_minimum(self) -> bool:
         """Return whether `min` stands before an expression; else it is the name of an object."""

@@ -7,8 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from planlog.datalog.choices import check_choices, expand_choices
 from planlog.datalog.diagnostics import Diagnostics, Place
 from planlog.datalog.lint import lint
+from planlog.datalog.order import in_order
 from planlog.datalog.parser import parse
 from planlog.datalog.resolve import resolve
 from planlog.datalog.safety import check_safety
@@ -32,6 +34,8 @@ class Program:
     file: str = field(default="<rules>", compare=False)
     text: str = field(default="", compare=False)
     expanded: bool = False  # the bodies of rules for actions contain their preconditions
+    # The program in which rules behind `prefer` always apply, if there is a `prefer`.
+    loose: Program | None = field(default=None, compare=False)
 
     def diagnostic(
         self, place: Place, message: str, hint: str, severity: Severity = Severity.ERROR
@@ -60,9 +64,10 @@ class Program:
 
     @cached_property
     def unnamed(self) -> frozenset[Relation]:
-        """The elements and groups of aggregates, for which the file has rules but no names."""
+        """The relations for which the file has no names, such as the elements of aggregates."""
         literals = (literal for rule in self.rules for literal in rule.literals)
-        return frozenset(relation for each in literals for relation in each.relation.inputs)
+        inputs = {relation for each in literals for relation in each.relation.inputs}
+        return frozenset(inputs | {r.head.relation for r in self.rules if r.generated})
 
     def __str__(self) -> str:
         return "".join(f"{rule}\n" for rule in self.rules)
@@ -75,15 +80,25 @@ def parse_program(text: str, domain: Domain, file: str = "<rules>") -> Program:
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     diagnostics = Diagnostics(file, text)
-    rules = resolve(parse(text, diagnostics), domain, diagnostics)
+    parsed = parse(text, diagnostics)
+    resolved = resolve(parsed, domain, diagnostics)
+    rules = in_order(resolved, parsed.orders, domain, diagnostics)
     dependencies = Dependencies(rules)
     check_safety(rules, diagnostics)
     check_stratified(dependencies, diagnostics)
+    check_choices(rules, dependencies, diagnostics)
     check_values(rules, dependencies, diagnostics)
     check_types(dependencies.in_order(rules), domain, diagnostics)
     diagnostics.raise_errors()
     lint(rules, dependencies, domain, diagnostics)
-    return Program(tuple(rules), diagnostics.warnings, file, text)
+    loose = None
+    if any(order.kind == "prefer" for order in parsed.orders):
+        preferring = in_order(
+            resolved, parsed.orders, domain, Diagnostics(file, text), prefer=False
+        )
+        loose = Program(tuple(expand_choices(preferring, domain)), file=file, text=text)
+    rules = expand_choices(rules, domain)
+    return Program(tuple(rules), diagnostics.warnings, file, text, loose=loose)
 
 
 def read_program(path: str | Path, domain: Domain) -> Program:

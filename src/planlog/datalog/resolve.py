@@ -11,7 +11,8 @@ from planlog.datalog import syntax
 from planlog.datalog.desugar import AggregateNames, Desugared, desugar
 from planlog.datalog.diagnostics import Diagnostics, enumeration, nearest
 from planlog.datalog.lexer import Token
-from planlog.datalog.parser import ParsedAtom, ParsedFile, ParsedRule
+from planlog.datalog.parser import ParsedAtom, ParsedConjunction, ParsedFile, ParsedRule
+from planlog.datalog.shorthand import expand_shorthand
 from planlog.datalog.sorts import with_sorts
 from planlog.datalog.syntax import (
     NETWORK_MARK,
@@ -42,7 +43,7 @@ def resolve(parsed: ParsedFile, domain: Domain, diagnostics: Diagnostics) -> lis
     in a body a predicate hides a type of the same name, and both hide an action. `t@type` is the
     type t in any case.
     """
-    desugared = desugar(parsed, domain, diagnostics)
+    desugared = desugar(expand_shorthand(parsed, domain, diagnostics), domain, diagnostics)
     resolver = _Resolver(desugared, parsed.skipped_names, domain, diagnostics)
     resolved = [resolver.rule(rule) for rule in desugared.rules]
     return with_sorts([rule for rule in resolved if rule is not None])
@@ -67,30 +68,39 @@ class _Resolver:
         self.predicates = {predicate.name: predicate for predicate in domain.predicates}
         self.types = domain.type_ids
         self.actions = {action.name: action for action in domain.actions}
-        # The relations that rules can define. The first head of a name fixes its arity.
-        self.defined = {a.name: Relation(a.name, a.arity, Source.ACTION) for a in domain.actions}
-        self.first_heads: dict[str, ParsedAtom] = {}
+        # The relations that rules can define, by name and arity.
+        self.defined: dict[str, dict[int, Relation]] = {
+            a.name: {a.arity: Relation(a.name, a.arity, Source.ACTION)} for a in domain.actions
+        }
+        self.heads: dict[tuple[str, int], list[ParsedAtom]] = {}
         for rule in parsed.rules:
             name = rule.head.name.text
-            if not (name in self.predicates or name in self.types or name in self.defined):
-                self.first_heads.setdefault(name, rule.head)
-        heads: dict[str, list[ParsedAtom]] = {}
-        for rule in parsed.rules:
-            heads.setdefault(rule.head.name.text, []).append(rule.head)
-        for name, head in self.first_heads.items():
-            least = self.least_column(heads[name])
-            self.defined[name] = Relation(name, len(head.terms), Source.DERIVED, least=least)
+            if not (name in self.predicates or name in self.types or name in self.actions):
+                self.heads.setdefault((name, len(rule.head.terms)), []).append(rule.head)
+        for (name, arity), heads in self.heads.items():
+            relation = Relation(name, arity, Source.DERIVED, least=self.least_column(heads))
+            self.defined.setdefault(name, {})[arity] = relation
 
     def rule(self, parsed: ParsedRule) -> Rule | None:
-        parts = (parsed.head, *parsed.body)
-        taken = {term.name for part in parts for term in _terms(part)}
+        parts = [part for part in parsed.body if not isinstance(part, ParsedConjunction)]
+        taken = {term.name for part in (parsed.head, *parts) for term in _terms(part)}
+        taken |= {term.name for choice in parsed.choices for term in choice.terms}
         fresh = (name for i in count(1) if (name := f"_{i}") not in taken)
-        head = self.head(parsed.head)
-        body = [self.part(part, fresh) for part in parsed.body]
+        head = self.head(parsed, fresh)
+        body = [self.part(part, fresh) for part in parts]
         known = tuple(part for part in body if part is not None)
         if head is None or len(known) < len(body):
             return None
-        rule = Rule(head, known, parsed.text, _is_marked(parsed.head))
+        rule = Rule(
+            head,
+            known,
+            parsed.text,
+            _is_marked(parsed.head),
+            parsed.choices,
+            parsed.forbids,
+            parsed.block,
+            parsed.is_generated,
+        )
         return rule if parsed.text else replace(rule, text=str(rule))
 
     def least_column(self, heads: list[ParsedAtom]) -> int | None:
@@ -103,12 +113,22 @@ class _Resolver:
                 self.diagnostics.error(head.place, message, f"compare the rule in line {line}")
         return marked[0].least if marked else None
 
-    def head(self, atom: ParsedAtom) -> Literal | None:
+    def head(self, rule: ParsedRule, fresh: Iterator[str]) -> Literal | None:
+        """Resolve a head; in that of an action, each `_` becomes a fresh variable."""
+        atom = rule.head
         name = atom.name.text
-        hint = "write a variable and bind it in the body"
+        if rule.forbids and name not in self.actions:
+            names = enumeration(map(written, self.actions))
+            hint = f"a rule without a head forbids an action: {names}"
+            self.diagnostics.error(atom.place, f"{quoted(name)} is no action", hint)
+            return None
+        terms = _terms(atom)
+        are_named = True
         if name in self.actions:
-            hint = "write a variable; the action's precondition binds it"
-        are_named = self.check_named(_terms(atom), "a head", hint)
+            terms = _with_variables(terms, fresh)
+        else:
+            hint = "write a variable and bind it in the body"
+            are_named = self.check_named(terms, "a head", hint)
         if name in self.actions and atom.least is not None:
             message = f"{written(name)} is an action, whose arguments are objects"
             self.diagnostics.error(atom.place, message, "'min' is for rules of new predicates")
@@ -124,7 +144,7 @@ class _Resolver:
         if atom.status and (name in self.actions or not _is_marked(atom)):
             self.no_mark(atom, atom.status)
             return None
-        literal = self.checked(atom, self.defined[name], _terms(atom))
+        literal = self.checked(atom, self.of_arity(atom), terms)
         return literal if are_named else None
 
     def part(
@@ -143,12 +163,7 @@ class _Resolver:
             return None
         terms = _terms(part)
         if not part.negated:
-            terms = tuple(
-                syntax.Variable(next(fresh), term.place)
-                if isinstance(term, syntax.Wildcard)
-                else term
-                for term in terms
-            )
+            terms = _with_variables(terms, fresh)
         return self.checked(part, relation, terms)
 
     def check_named(self, terms: tuple[Term, ...], where: str, hint: str) -> bool:
@@ -161,6 +176,8 @@ class _Resolver:
     def relation(self, atom: ParsedAtom) -> Relation | None:
         """Return the relation of a literal in a body."""
         name = atom.name.text
+        if atom.can:
+            return self.applicable(atom)
         if name in self.aggregates:
             return self.aggregate(name, self.aggregates[name])
         is_type = name in self.types
@@ -174,22 +191,42 @@ class _Resolver:
                 self.no_status(atom, atom.status)
                 return None
             return self.domain_function(name)
-        relation = Relation.of_type(name, self.domain) if is_type else self.defined.get(name)
-        if relation is None:
+        if not is_type and name not in self.defined:
             if name not in self.skipped:
                 self.unknown(atom)
             return None
+        relation = Relation.of_type(name, self.domain) if is_type else self.of_arity(atom)
         if atom.status:
             self.no_status(atom, atom.status)
             return None
         return relation
 
+    def applicable(self, atom: ParsedAtom) -> Relation | None:
+        """Return the relation of the applicable instances of an action."""
+        name = atom.name.text
+        if action := self.actions.get(name):
+            if atom.status is None:
+                return Relation(name, action.arity, Source.APPLICABLE)
+            self.no_status(atom, atom.status)
+            return None
+        near = nearest(name, self.actions)
+        hint = "'can a(X)' says that the action a is applicable"
+        hint = f"did you mean {quoted(near)}?" if near else hint
+        self.diagnostics.error(atom.name.place, f"{quoted(name)} is no action", hint)
+        return None
+
     def aggregate(self, name: str, names: AggregateNames) -> Relation:
         """Return the relation of an aggregate."""
-        groups = self.defined[names.groups] if names.groups else None
+        (elements,) = self.defined[names.elements].values()
+        groups = next(iter(self.defined[names.groups].values())) if names.groups else None
         size = names.group_size
-        aggregate = Aggregate(names.kind, self.defined[names.elements], groups, size)
+        aggregate = Aggregate(names.kind, elements, groups, size)
         return Relation(name, size + 1, Source.AGGREGATE, aggregate=aggregate)
+
+    def of_arity(self, atom: ParsedAtom) -> Relation:
+        """Return the relation of this name with as many arguments as the atom, if there is one."""
+        relations = self.defined[atom.name.text]
+        return relations.get(len(atom.terms)) or next(iter(relations.values()))
 
     def domain_function(self, name: str) -> Relation:
         """Return the relation of a static function: its arguments and its value."""
@@ -256,7 +293,9 @@ class _Resolver:
     ) -> Literal | None:
         if len(terms) == relation.arity:
             return Literal(relation, terms, atom.negated, atom.place)
-        message = f"{relation} takes {_arguments(relation.arity)}, not {len(terms)}"
+        arities = sorted(self.defined[relation.name]) if relation.has_rules else [relation.arity]
+        taken = " or ".join([*map(str, arities[:-1]), _arguments(arities[-1])])
+        message = f"{relation} takes {taken}, not {len(terms)}"
         self.diagnostics.error(atom.place, message, self.declaration(relation))
         return None
 
@@ -264,12 +303,13 @@ class _Resolver:
         match relation.source:
             case Source.TYPE:
                 return f"a type is a predicate with one argument: {written(relation.name)}(X)"
-            case Source.ACTION:
+            case Source.ACTION | Source.APPLICABLE:
                 return f"the action is declared as {self.actions[relation.name]}"
             case Source.FUNCTION:
                 return f"{relation} is a function: its value is the last argument"
             case Source.DERIVED:
-                return f"its first rule is in line {self.first_heads[relation.name].place.line}"
+                head = self.heads[relation.name, relation.arity][0]
+                return f"its first rule is in line {head.place.line}"
             case _:
                 hidden = [
                     kind
@@ -287,6 +327,14 @@ def _terms(part: ParsedAtom | syntax.Comparison) -> tuple[Term, ...]:
     if isinstance(part, syntax.Comparison):
         return part.terms
     return tuple(term for term in part.terms if isinstance(term, Term))
+
+
+def _with_variables(terms: tuple[Term, ...], fresh: Iterator[str]) -> tuple[Term, ...]:
+    """Return the terms with a fresh variable in place of each `_`."""
+    return tuple(
+        syntax.Variable(next(fresh), term.place) if isinstance(term, syntax.Wildcard) else term
+        for term in terms
+    )
 
 
 def _arguments(count: int) -> str:

@@ -10,7 +10,7 @@ from itertools import permutations
 
 from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.sorts import numeric_variables
-from planlog.datalog.syntax import Comparison, Constant, Literal, Rule, Variable, terms_of
+from planlog.datalog.syntax import Choice, Comparison, Constant, Literal, Rule, Variable, terms_of
 
 _Unbound = tuple[Variable, dict[str, str]]  # the places where it occurs, and remedies
 
@@ -85,8 +85,11 @@ def _has_constant(rule: Rule, name: str) -> bool:
 
 def _occurrences(rule: Rule) -> Iterator[tuple[Variable, str, str]]:
     """Yield each variable, the kind of place where it occurs, and a remedy if it is unbound."""
-    for part in (rule.head, *rule.body):
+    for part in (rule.head, *rule.body, *rule.choices):
         match part:
+            case Choice():
+                place = f"in '{part}'"
+                remedy = "bind it in a positive literal of the body"
             case Comparison():
                 place = "in a comparison"
                 remedy = "a comparison does not bind it: use it in a positive literal, too"

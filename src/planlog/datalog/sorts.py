@@ -1,8 +1,8 @@
 """Sorts: which columns and variables hold integers; all others hold objects.
 
-Static functions and aggregates have an integer in their last column. A column of a derived
-predicate holds integers if a rule puts one there. That columns are not mixed, and that integers
-stand nowhere else, is part of the type check.
+Static functions and aggregates, but for `first`, have an integer in their last column. A column of
+a derived predicate holds integers if a rule puts one there. That columns are not mixed, and that
+integers stand nowhere else, is part of the type check.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def with_sorts(rules: list[Rule]) -> list[Rule]:
             elements = annotated(aggregate.elements)
             groups = annotated(aggregate.groups) if aggregate.groups else None
             size = aggregate.group_size
-            numbers = frozenset(i for i in elements.numbers if i < size) | {size}
+            numbers = frozenset(i for i in elements.numbers if i < size)
+            if aggregate.kind != "first":
+                numbers |= {size}
             new = Aggregate(aggregate.kind, elements, groups, size)
             return replace(relation, numbers=numbers, aggregate=new)
         return replace(relation, numbers=columns.get(relation, relation.numbers))

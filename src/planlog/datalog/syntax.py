@@ -27,7 +27,8 @@ class Source(Enum):
     FUNCTION = "function"  # a static function; its value is the last column
     DERIVED = "derived"  # defined by rules of the file
     ACTION = "action"  # an action of the domain that the policy derives
-    AGGREGATE = "aggregate"  # a number for each group of the rows of another relation
+    AGGREGATE = "aggregate"  # a value for each group of the rows of another relation
+    APPLICABLE = "can"  # the applicable instances of an action, whether or not rules derive them
 
 
 STATUSES = {
@@ -59,12 +60,12 @@ def written(name: str) -> str:
 NETWORK_MARK = "@network"  # after the name in a head: networks read the predicate
 
 
-AGGREGATES = ("count", "sum", "min", "max")
+AGGREGATES = ("count", "sum", "min", "max", "first")
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """What an aggregate computes: a number for each group of elements.
+    """What an aggregate computes: a value for each group of elements.
 
     The columns of the elements are the group, the value and whatever tells equal values apart. The
     groups that may be empty are the rows of `groups`.
@@ -114,6 +115,8 @@ class Relation:
     def __str__(self) -> str:
         is_marked = self.hidden or self.source.value in STATUSES
         name = written(self.name)
+        if self.source is Source.APPLICABLE:
+            return f"can {name}"
         return f"{name}@{self.source.value}" if is_marked else name
 
 
@@ -257,6 +260,28 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """What a rule keeps of its answers, in each group: those with the best key.
+
+    `any X` keeps those with the first object in the order of the task.
+    """
+
+    kind: str
+    key: Expression
+    group: tuple[Variable, ...]
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The terms of the key and the variables of the group."""
+        return terms_of(self.key) + self.group
+
+    def __str__(self) -> str:
+        group = f" for {', '.join(map(str, self.group))}" if self.group else ""
+        return f"{self.kind} {self.key}{group}"
+
+
+@dataclass(frozen=True)
 class Rule:
     """A rule: the head holds if the body does.
 
@@ -268,6 +293,12 @@ class Rule:
     body: tuple[Literal | Comparison, ...]
     text: str = field(default="", compare=False)  # as in the file, on one line
     for_network: bool = False  # the head is marked: `p@network(X) :- ...`
+    choices: tuple[Choice, ...] = ()
+    forbids: bool = False  # a prohibition: the head must not be derived
+    # Number of `else` and `prefer` before it; -1 if it is not in the file.
+    block: int = field(default=-1, compare=False)
+    # Written out for another part of the file, which `text` repeats.
+    generated: bool = field(default=False, compare=False)
 
     @property
     def line(self) -> int:
@@ -282,7 +313,7 @@ class Rule:
     @property
     def terms(self) -> Iterator[Term]:
         """The terms of the head and of the body, in the order of the text."""
-        return (term for part in (self.head, *self.body) for term in part.terms)
+        return (term for part in (self.head, *self.body, *self.choices) for term in part.terms)
 
     @property
     def literals(self) -> tuple[Literal, ...]:
@@ -298,4 +329,7 @@ class Rule:
         if self.for_network:
             name = str(self.head.relation)
             head = f"{name}{NETWORK_MARK}{head.removeprefix(name)}"
-        return f"{head} :- {', '.join(map(str, self.body))}." if self.body else f"{head}."
+        parts = [*self.body, *self.choices]
+        if self.forbids:
+            head, parts = "", [self.head, *parts]
+        return f"{head} :- {', '.join(map(str, parts))}.".lstrip() if parts else f"{head}."

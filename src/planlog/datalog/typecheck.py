@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.sorts import is_of_integers, numeric_variables
 from planlog.datalog.syntax import (
+    Choice,
     Comparison,
     Constant,
     Literal,
@@ -25,6 +26,7 @@ from planlog.datalog.syntax import (
     Source,
     Variable,
     Wildcard,
+    terms_of,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ class _Checker:
                 return frozenset().union(*(self.below[name] for name in types))
 
     def declared(self, relation: Relation) -> Predicate | ActionSchema:
-        is_action = relation.source is Source.ACTION
+        is_action = relation.source in (Source.ACTION, Source.APPLICABLE)
         return (self.domain.action if is_action else self.domain.predicate)(relation.name)
 
     def infer_derived(self) -> None:
@@ -152,6 +154,22 @@ class _Checker:
                     self.check_comparison(part, types, numeric)
                 else:
                     self.check_literal(part, types)
+            for choice in rule.choices:
+                self.check_choice(choice, types)
+
+    def check_choice(self, choice: Choice, types: dict[str, Types]) -> None:
+        """Report an object where the least or greatest integer is chosen."""
+        if choice.kind == "any":
+            return
+        for term in terms_of(choice.key):
+            found = self.of_term(term, types)
+            if found and INTEGER not in found:
+                self.diagnostics.error(
+                    choice.place,
+                    f"'{choice}' compares integers, but {term} is {self.describe(found)}",
+                    f"'any {term}' chooses the first object",
+                )
+                return
 
     def conflict(
         self,
@@ -238,7 +256,11 @@ class _Checker:
                 aggregate = literal.relation.aggregate
                 if aggregate is None or aggregate.kind == "count":
                     continue
-                if aggregate.group_size not in aggregate.elements.numbers:
+                has_numbers = aggregate.group_size in aggregate.elements.numbers
+                if aggregate.kind == "first" and has_numbers:
+                    message = "'first' takes objects, but its first element is an integer"
+                    self.diagnostics.error(literal.place, message, "write 'min' or 'max'")
+                elif aggregate.kind != "first" and not has_numbers:
                     self.diagnostics.error(
                         literal.place,
                         f"'{aggregate.kind}' takes integers, but its first element is an object",
