@@ -47,7 +47,7 @@ def compile_program(domain: Domain, program: Program) -> CompiledProgram:
     rules = program.rules
     if not program.expanded:
         rules = tuple(expand_preconditions(rule, domain) for rule in rules)
-    return _compile(domain, rules, program.file)
+    return _compile(domain, rules, program)
 
 
 def compile_applicable(domain: Domain) -> CompiledProgram:
@@ -64,8 +64,10 @@ def compile_applicable(domain: Domain) -> CompiledProgram:
 _applicable: WeakKeyDictionary[Domain, CompiledProgram] = WeakKeyDictionary()
 
 
-def _compile(domain: Domain, rules: Iterable[Rule], file: str = "") -> CompiledProgram:
-    lowering = _Lowering(domain, file)
+def _compile(
+    domain: Domain, rules: Iterable[Rule], program: Program | None = None
+) -> CompiledProgram:
+    lowering = _Lowering(domain, program)
     numbers = tuple(map(lowering.add, rules))
     lowering.core.check()
     return CompiledProgram(lowering.core, lowering.relations, numbers)
@@ -74,9 +76,9 @@ def _compile(domain: Domain, rules: Iterable[Rule], file: str = "") -> CompiledP
 class _Lowering:
     """Builder of a core program for a domain, rule by rule."""
 
-    def __init__(self, domain: Domain, file: str) -> None:
+    def __init__(self, domain: Domain, program: Program | None) -> None:
         self.domain = domain
-        self.file = file  # of messages about rules
+        self.program = program  # for messages about rules
         self.core = _core.Program(domain.core)
         self.relations: dict[Relation, int] = {}
         self._projections: dict[tuple[Relation, tuple[int, ...]], int] = {}
@@ -99,7 +101,10 @@ class _Lowering:
                 left, right = (self._term(term, variables) for term in part.terms)
                 comparisons.append((left, right, part.equal))
         number = self._relation(rule.head.relation)
-        place = f"{self.file}:{rule.line}" if rule.line else self.file
+        place = ""
+        if self.program:
+            file, line = self.program.origin(rule.line)
+            place = f"{file}:{line}" if line else file
         return self.core.add_rule(
             number, head, body, comparisons, len(variables), constraints, place, rule.text
         )

@@ -368,6 +368,22 @@ def _all_terms(part: _Part | Choice) -> Iterator[Term]:
                 yield from _all_terms(inner)
 
 
+def names_in(rule: ParsedRule) -> Iterator[tuple[str, int]]:
+    """Yield the names and arities of the predicates in a body, those in aggregates included."""
+    for part in rule.body:
+        parts = part.parts if isinstance(part, ParsedConjunction) else (part,)
+        yield from _predicates(parts)
+
+
+def _predicates(parts: Iterable[_Part]) -> Iterator[tuple[str, int]]:
+    for part in parts:
+        if isinstance(part, ParsedAtom):
+            yield part.name.text, len(part.terms)
+        for term in _terms(part):
+            if isinstance(term, ParsedAggregate):
+                yield from _predicates(term.body)
+
+
 def _names(parts: Iterable[_Part]) -> Iterator[str]:
     """Yield the names of the predicates in parts of a rule and inside of their aggregates."""
     for part in parts:

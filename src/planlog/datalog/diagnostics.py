@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from planlog import errors
@@ -31,9 +31,12 @@ class Diagnostics:
     dropped.
     """
 
-    def __init__(self, file: str, text: str) -> None:
+    def __init__(self, file: str, text: str, origins: Sequence[tuple[str, int]] = ()) -> None:
+        """Collect diagnostics about a text; `origins` are those of its last lines, if not of it."""
         self.file = file
         self._lines = text.split("\n")
+        self._own_lines = text.count("\n") - len(origins) if origins else len(self._lines)
+        self._origins = origins
         self._found: dict[Severity, list[Diagnostic]] = {Severity.ERROR: [], Severity.WARNING: []}
         self._reported: set[tuple[int, str, str]] = set()
 
@@ -58,6 +61,11 @@ class Diagnostics:
             raise RuleError(errors)
 
     @property
+    def has_errors(self) -> bool:
+        """Whether there are errors."""
+        return bool(self._found[Severity.ERROR])
+
+    @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """The warnings, in the order of the file."""
         return self._of(Severity.WARNING)
@@ -73,9 +81,22 @@ class Diagnostics:
         self._reported.add(key)
         hint = hint if isinstance(hint, str) else hint()
         source = self._lines[line - 1]
+        file, line = origin_of(line, self.file, self._own_lines, self._origins)
         self._found[severity].append(
-            Diagnostic(self.file, line, column, message, hint, source, length, severity)
+            Diagnostic(file, line, column, message, hint, source, length, severity)
         )
+
+    def extend(self, other: Diagnostics) -> None:
+        """Add what another collector has found."""
+        for severity, found in other._found.items():
+            self._found[severity] += found
+
+
+def origin_of(
+    line: int, file: str, own_lines: int, origins: Sequence[tuple[str, int]]
+) -> tuple[str, int]:
+    """Return the file and line that a line of a text comes from."""
+    return origins[line - own_lines - 1] if line > own_lines else (file, line)
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:

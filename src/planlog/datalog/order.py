@@ -140,6 +140,8 @@ class _Writer:
                 [i for i in part if self.rules[i].head.relation == relation]
                 for part in (before, after)
             )
+        if self.diagnostics.has_errors:  # also in rules that this order is about
+            return
         if not self.is_possible(number, order, before, after) or is_left_out:
             return
         for variable in order.group or (None,):

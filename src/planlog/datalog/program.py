@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planlog.datalog.choices import check_choices, expand_choices
-from planlog.datalog.diagnostics import Diagnostics, Place
+from planlog.datalog.diagnostics import Diagnostics, Place, origin_of
+from planlog.datalog.include import Origin, with_includes
 from planlog.datalog.lint import lint
 from planlog.datalog.order import in_order
 from planlog.datalog.parser import parse
@@ -32,7 +33,8 @@ class Program:
     rules: tuple[Rule, ...]
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
     file: str = field(default="<rules>", compare=False)
-    text: str = field(default="", compare=False)
+    text: str = field(default="", compare=False)  # with the rules that it includes
+    origins: tuple[Origin, ...] = field(default=(), compare=False)  # of these, line by line
     expanded: bool = False  # the bodies of rules for actions contain their preconditions
     # The program in which rules behind `prefer` always apply, if there is a `prefer`.
     loose: Program | None = field(default=None, compare=False)
@@ -44,7 +46,13 @@ class Program:
         line, column, length = place
         lines = self.text.split("\n")
         source = lines[line - 1] if 0 < line <= len(lines) else ""
-        return Diagnostic(self.file, line, column, message, hint, source, length, severity)
+        file, line = self.origin(line)
+        return Diagnostic(file, line, column, message, hint, source, length, severity)
+
+    def origin(self, line: int) -> tuple[str, int]:
+        """Return the file and line that a line of the text comes from."""
+        own_lines = self.text.count("\n") - len(self.origins) if self.origins else line
+        return origin_of(line, self.file, own_lines, self.origins)
 
     def without_network_rules(self) -> tuple[Program, tuple[Rule, ...]]:
         """Split the program into the rules of the policy and those that only networks read."""
@@ -73,13 +81,19 @@ class Program:
         return "".join(f"{rule}\n" for rule in self.rules)
 
 
-def parse_program(text: str, domain: Domain, file: str = "<rules>") -> Program:
+def parse_program(
+    text: str, domain: Domain, file: str = "<rules>", folder: Path | None = None
+) -> Program:
     """Parse and check the text of a rule file; messages call it `file`.
 
-    Returns the program with its warnings. Raises RuleError with all mistakes and where they are.
+    It includes files of the folder, if one is given, and of Planlog. Returns the program with its
+    warnings. Raises RuleError with all mistakes and where they are.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    diagnostics = Diagnostics(file, text)
+    of_includes = Diagnostics(file, text)
+    text, origins = with_includes(text, file, folder, of_includes)
+    diagnostics = Diagnostics(file, text, origins)
+    diagnostics.extend(of_includes)
     parsed = parse(text, diagnostics)
     resolved = resolve(parsed, domain, diagnostics)
     rules = in_order(resolved, parsed.orders, domain, diagnostics)
@@ -93,15 +107,13 @@ def parse_program(text: str, domain: Domain, file: str = "<rules>") -> Program:
     lint(rules, dependencies, domain, diagnostics)
     loose = None
     if any(order.kind == "prefer" for order in parsed.orders):
-        preferring = in_order(
-            resolved, parsed.orders, domain, Diagnostics(file, text), prefer=False
-        )
-        loose = Program(tuple(expand_choices(preferring, domain)), file=file, text=text)
+        others = in_order(resolved, parsed.orders, domain, Diagnostics(file, text), prefer=False)
+        loose = Program(tuple(expand_choices(others, domain)), (), file, text, origins)
     rules = expand_choices(rules, domain)
-    return Program(tuple(rules), diagnostics.warnings, file, text, loose=loose)
+    return Program(tuple(rules), diagnostics.warnings, file, text, origins, loose=loose)
 
 
 def read_program(path: str | Path, domain: Domain) -> Program:
     """Read and check a rule file. Raises RuleError as `parse_program` does, and OSError."""
     # A byte that is not UTF-8 becomes a character that is unknown outside of comments.
-    return parse_program(read_input_text(path), domain, str(path))
+    return parse_program(read_input_text(path), domain, str(path), Path(path).parent)
