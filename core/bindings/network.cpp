@@ -92,8 +92,8 @@ class CircuitFeed {
                 add();
                 for (uint32_t t = space.offsets[state]; t < space.offsets[state + 1]; ++t) {
                     const uint32_t action = space.actions[t];
-                    const auto derived = walk().find_derived(space.ground_actions.symbols[action],
-                                                             space.ground_actions.row(action));
+                    const auto derived = walk().find_derived(space.ground_actions().symbols[action],
+                                                             space.ground_actions().row(action));
                     if (!derived) continue;
                     transitions.push_back(t);
                     relations.push_back(index(relation_of(*derived)));

@@ -1,6 +1,7 @@
 // Search for cheaper plans around a policy.
 #include "bindings/network.hpp"
 #include "search/action_elimination.hpp"
+#include "search/best_first_search.hpp"
 #include "search/parallel_search.hpp"
 
 namespace planlog {
@@ -112,9 +113,73 @@ class SharedSearch : public Guarded {
     std::optional<ParallelSearch> search_;
 };
 
+// A best-first search that Python advances step by step.
+class SharedBestFirstSearch : public Guarded {
+  public:
+    // `levels` are those of the program's rules; `dead` is a relation without arguments.
+    SharedBestFirstSearch(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program,
+                          std::shared_ptr<SharedNetwork> network, IdArray state,
+                          std::vector<uint32_t> levels, std::optional<uint32_t> dead, size_t limit,
+                          const Steps& path)
+        : task_(std::move(task)), program_(std::move(program)), network_(std::move(network)) {
+        check_same_domain(*task_, *program_);
+        if (network_) network_->check_scores(*program_);
+        BestFirstSearch::Options options{
+            std::move(levels), {}, limit, network_ ? &network_->network : nullptr};
+        const Program& program_of = program_->frozen();
+        if (dead) {
+            options.dead = checked<RelationId>(*dead, program_of.relations(), "no such relation");
+            if (program_of.relations()[*dead].arity != 0)
+                throw nb::value_error("the relation of dead states has no arguments");
+        }
+        const auto atoms = checked_atoms(*task_, state);
+        const auto actions = as_plan(task_->task, path);
+        guarded([&] {
+            search_.emplace(task_->task, task_->atoms, program_of, atoms, std::move(options));
+            search_->add_path(actions);
+        });
+    }
+
+    BestFirstSearch::Outcome advance(size_t count) {
+        return guarded([&] { return search_->advance(count); });
+    }
+    const BestFirstSearch& usable() const {
+        check_available();
+        return *search_;
+    }
+    std::vector<GroundAction> plan() const {
+        if (!usable().is_solved()) throw nb::value_error("there is no plan");
+        return usable().plan();
+    }
+
+  private:
+    std::shared_ptr<SharedTask> task_;
+    std::shared_ptr<SharedProgram> program_;
+    std::shared_ptr<SharedNetwork> network_;
+    std::optional<BestFirstSearch> search_;
+};
+
 }  // namespace
 
 void bind_searches(nb::module_& m) {
+    nb::enum_<BestFirstSearch::Outcome>(m, "SearchOutcome")
+        .value("RUNNING", BestFirstSearch::Outcome::Running)
+        .value("SOLVED", BestFirstSearch::Outcome::Solved)
+        .value("EXHAUSTED", BestFirstSearch::Outcome::Exhausted)
+        .value("FULL", BestFirstSearch::Outcome::Full);
+    nb::class_<SharedBestFirstSearch>(m, "BestFirstSearch")
+        .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>,
+                      std::shared_ptr<SharedNetwork>, IdArray, std::vector<uint32_t>,
+                      std::optional<uint32_t>, size_t, Steps>(),
+             "task"_a, "program"_a, "network"_a.none(), "state"_a, "levels"_a, "dead"_a.none(),
+             "limit"_a, "path"_a)
+        .def("advance", &SharedBestFirstSearch::advance, "count"_a)
+        .def("plan", &SharedBestFirstSearch::plan)
+        .def_prop_ro("states", [](const SharedBestFirstSearch& s) { return s.usable().states(); })
+        .def_prop_ro("expanded",
+                     [](const SharedBestFirstSearch& s) { return s.usable().expanded(); })
+        .def_prop_ro("dead", [](const SharedBestFirstSearch& s) { return s.usable().dead(); })
+        .def_prop_ro("memory", [](const SharedBestFirstSearch& s) { return s.usable().memory(); });
     m.def("eliminate_actions", eliminate_from, "task"_a, "state"_a, "plan"_a,
           "seconds"_a.none() = nb::none());
     nb::class_<SharedSearch>(m, "ParallelSearch")

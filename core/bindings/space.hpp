@@ -54,7 +54,7 @@ class SharedSpace : public Guarded {
         return as_array(std::move(ids));
     }
     GroundAction action(uint32_t number) const {
-        const ActionList& actions = finished().ground_actions;
+        const ActionList& actions = finished().ground_actions();
         if (number >= actions.size()) throw nb::index_error("no such action");
         const ObjectId* arguments = actions.row(number);
         return {actions.symbols[number], {arguments, arguments + actions.arity(number)}};

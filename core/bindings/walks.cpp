@@ -50,6 +50,14 @@ class SharedWalk : public Guarded {
             return applied;
         });
     }
+    // Whether a relation without arguments holds.
+    bool holds(uint32_t number) {
+        const Materialization& materialization = usable().materialization();
+        const auto& relations = materialization.program().relations();
+        const auto relation = checked<RelationId>(number, relations, "no such relation");
+        if (relations[number].arity != 0) throw nb::value_error("the relation has arguments");
+        return materialization.relation(relation).holds(nullptr);
+    }
     void undo() {
         if (usable().steps() == 0) throw nb::index_error("there is no step to undo");
         guarded([&] { walk().undo(); });
@@ -236,6 +244,7 @@ void bind_walks(nb::module_& m) {
         .def("start", &SharedWalk::start, "state"_a)
         .def("apply", &SharedWalk::apply, "action"_a, "arguments"_a)
         .def("undo", &SharedWalk::undo)
+        .def("holds", &SharedWalk::holds, "relation"_a)
         .def("actions", &SharedWalk::actions)
         .def("sample", &SharedWalk::sample, "key"_a)
         .def("scores", &SharedWalk::scores)

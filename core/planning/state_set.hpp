@@ -22,6 +22,7 @@ class StateSet {
     size_t width() const { return width_; }  // 64-bit words of a state
     const uint64_t* state(uint32_t number) const { return bits_.data() + number * width_; }
     const std::vector<uint64_t>& bits() const { return bits_; }
+    size_t memory() const { return bits_.capacity() * sizeof(uint64_t) + numbers_.memory(); }
 
     // Starts a draft: a copy of a state, or the empty state, in which atoms can be changed.
     void draft();

@@ -1,141 +1,45 @@
 #include "planning/statespace.hpp"
 
-#include <algorithm>
-#include <bit>
-
 namespace planlog {
-
-namespace {
-
-constexpr uint32_t no_number = UINT32_MAX;
-
-// The entry for a row, made if need be.
-uint32_t& number_of(std::vector<uint32_t>& numbers, Row row) {
-    if (row >= numbers.size()) numbers.resize(row + 1, no_number);
-    return numbers[row];
-}
-
-}  // namespace
-
-// --- Visitor -----------------------------------------------------------------
-
-void Visitor::start(const StateSet& states, uint32_t number) {
-    const uint64_t* bits = states.state(number);
-    const AtomList& atoms = states.atoms();
-    std::vector<AtomId> ids;
-    {
-        AtomTable& table = walk_.materialization().atoms();
-        const auto lock = table.lock();
-        for (size_t i = 0; i < atoms.size(); ++i)
-            if (bits[i / 64] >> (i % 64) & 1)
-                ids.push_back(table.intern(atoms.symbols[i], atoms.row(i)));
-    }
-    visit(ids);
-    at_.assign(bits, bits + states.width());
-}
-
-void Visitor::visit(std::span<const AtomId> state) {
-    walk_.start(walk_.materialization().atoms().sorted_by_arguments(state));
-    at_.clear();
-    atoms_.clear();
-}
-
-void Visitor::visit(const StateSet& states, uint32_t number) {
-    if (number % 64 == 0) interruption_point();
-    if (at_.empty()) return start(states, number);
-    const AtomList& atoms = states.atoms();
-    for (size_t i = atoms_.size(); i < atoms.size(); ++i)
-        atoms_.push_back(
-            {atoms.symbols[i], walk_.materialization().row(atoms.symbols[i], atoms.row(i)), false});
-    at_.resize(states.width());
-    const uint64_t* wanted = states.state(number);
-    changes_.clear();
-    for (size_t word = 0; word < at_.size(); ++word) {
-        for (uint64_t left = at_[word] ^ wanted[word]; left != 0; left &= left - 1) {
-            const int bit = std::countr_zero(left);
-            changes_.push_back(atoms_[word * 64 + static_cast<size_t>(bit)]);
-            changes_.back().value = wanted[word] >> bit & 1;
-        }
-        at_[word] = wanted[word];
-    }
-    walk_.jump(changes_);
-}
-
-void Visitor::count_rules(RuleCounts& counts) const {
-    const Materialization& materialization = walk_.materialization();
-    counts.states.resize(materialization.program().rules().size());
-    counts.derivations.resize(counts.states.size());
-    for (uint32_t rule = 0; rule < counts.states.size(); ++rule) {
-        const size_t count = materialization.derivations().count(rule);
-        counts.states[rule] += count > 0;
-        counts.derivations[rule] += count;
-    }
-}
 
 // --- StateSpace --------------------------------------------------------------
 
 StateSpace::StateSpace(const Task& task, AtomTable& atoms, const Program& program,
                        std::span<const AtomId> start, Bounds bounds)
-    : task_(&task),
+    : depths{0},
+      goals{0},
+      task_(&task),
       bounds_(bounds),
-      visitor_(std::make_unique<Visitor>(task, atoms, program)),
-      atom_numbers_(task.domain->predicates.size()),
-      action_numbers_(task.domain->actions.size()) {
-    {
-        const std::vector<AtomId> ordered = atoms.sorted_by_arguments(start);
-        const auto lock = atoms.lock();
-        for (AtomId atom : ordered)
-            states_.add_atom(atoms.predicate(atom), atoms.values(atom), atoms.arity(atom));
-    }
-    states_.draft();
-    for (uint32_t atom = 0; atom < start.size(); ++atom) states_.set(atom, true);
-    states_.add_draft(SIZE_MAX);
-    for (uint32_t i = 0; i < task.domain->actions.size(); ++i) {
-        is_conditional_.push_back(visitor_->walk().has_conditional_effects(ActionId(i)));
-        has_conditional_cost_.push_back(visitor_->walk().has_conditional_costs(ActionId(i)));
-    }
-    depths.push_back(0);
-    goals.push_back(0);
-}
+      successors_(task, atoms, program, start) {}
 
 bool StateSpace::advance(size_t count) {
-    if (!visitor_) return false;
-    for (; count > 0; --count) {
+    for (; count > 0 && !is_done_; --count) {
         if (expand_next()) continue;
-        visitor_.reset();  // a finished space is only read
-        atom_numbers_.clear();
-        action_numbers_.clear();
-        return false;
+        successors_.release();  // a finished space is only read
+        is_done_ = true;
     }
-    return true;
+    return !is_done_;
 }
 
 void StateSpace::visit(uint32_t state) {
-    visitor_->visit(states_, state);
-    if (state == 0) {  // the atoms of the first state have rows only now
-        const AtomList& atoms = states_.atoms();
-        for (uint32_t i = 0; i < atoms.size(); ++i) {
-            const Row row = visitor_->walk().materialization().row(atoms.symbols[i], atoms.row(i));
-            number_of(atom_numbers_[index(atoms.symbols[i])], row) = i;
-        }
-    }
-    goals[state] = visitor_->walk().goals_left() == 0;
+    successors_.visit(state);
+    goals[state] = successors_.walk().goals_left() == 0;
     visited_ = state + 1;
 }
 
 bool StateSpace::expand_next() {
     const auto state = static_cast<uint32_t>(expanded());
-    if (state == states_.size()) return false;
+    if (state == states().size()) return false;
     visit(state);
     if (goals[state] && bounds_.stop_at_goal) {
-        for (uint32_t other = state + 1; other < states_.size() && depths[other] == depths[state];
+        for (uint32_t other = state + 1; other < states().size() && depths[other] == depths[state];
              ++other)
             visit(other);
         return false;
     }
     if (!goals[state] || bounds_.through_goals) {
         derived_.clear();
-        visitor_->walk().append_actions(derived_);
+        successors_.walk().append_actions(derived_);
         for (ActionRow action : derived_) {
             steps_.step();
             if (add_transition(state, action)) continue;
@@ -145,22 +49,14 @@ bool StateSpace::expand_next() {
             return false;
         }
     }
-    if (!goals[state]) visitor_->count_rules(rules);
+    if (!goals[state]) successors_.count_rules(rules);
     offsets.push_back(static_cast<uint32_t>(successors.size()));
     return true;
 }
 
 // False if the successor is new and there is no room for it.
 bool StateSpace::add_transition(uint32_t state, ActionRow action) {
-    const uint32_t number = action_number(action);
-    states_.draft(state);
-    for (uint32_t i = fixed_offsets_[number]; i < fixed_offsets_[number + 1]; ++i)
-        states_.set(fixed_effects_[i] / 2, fixed_effects_[i] % 2);
-    if (is_conditional_[index(action.action)]) {
-        find_effects(action);
-        for (const StateChange& change : changes_) states_.set(atom_number(change), change.value);
-    }
-    const uint32_t successor = states_.add_draft(bounds_.limit);
+    const uint32_t successor = successors_.successor(state, action, bounds_.limit);
     if (successor == StateSet::none) return false;
     if (successor == depths.size()) {
         depths.push_back(depths[state] + 1);
@@ -168,50 +64,9 @@ bool StateSpace::add_transition(uint32_t state, ActionRow action) {
     }
     if (successors.size() == UINT32_MAX) return false;
     successors.push_back(successor);
-    actions.push_back(number);
-    if (task_->minimises_cost)
-        costs.push_back(has_conditional_cost_[index(action.action)] ? find_cost(action)
-                                                                    : fixed_costs_[number]);
+    actions.push_back(successors_.action_number(action));
+    if (task_->minimises_cost) costs.push_back(successors_.cost(action));
     return true;
-}
-
-uint32_t StateSpace::atom_number(const StateChange& change) {
-    uint32_t& number = number_of(atom_numbers_[index(change.predicate)], change.row);
-    if (number == no_number) {
-        const Relation& relation = visitor_->walk().materialization().state(change.predicate);
-        number = states_.add_atom(change.predicate, relation.values(change.row), relation.arity());
-    }
-    return number;
-}
-
-uint32_t StateSpace::action_number(ActionRow action) {
-    uint32_t& number = number_of(action_numbers_[index(action.action)], action.row);
-    if (number == no_number) {
-        number = static_cast<uint32_t>(ground_actions.size());
-        ground_actions.add(action.action, visitor_->walk().arguments(action),
-                           task_->domain->actions[index(action.action)].parameters.size());
-        if (!is_conditional_[index(action.action)]) {
-            find_effects(action);
-            for (const StateChange& change : changes_)
-                fixed_effects_.push_back(atom_number(change) * 2 + change.value);
-        }
-        fixed_offsets_.push_back(static_cast<uint32_t>(fixed_effects_.size()));
-        if (task_->minimises_cost)
-            fixed_costs_.push_back(has_conditional_cost_[index(action.action)] ? 0
-                                                                               : find_cost(action));
-    }
-    return number;
-}
-
-void StateSpace::find_effects(ActionRow action) {
-    Walk& walk = visitor_->walk();
-    changes_.clear();
-    walk.append_effects(action.action, walk.arguments(action), changes_);
-}
-
-int64_t StateSpace::find_cost(ActionRow action) {
-    Walk& walk = visitor_->walk();
-    return walk.cost_of(action.action, walk.arguments(action)).units();
 }
 
 // --- Derivation --------------------------------------------------------------
@@ -220,7 +75,7 @@ Derivation::Derivation(const StateSpace& space, AtomTable& atoms, const Program&
     : derived(space.successors.size()), space_(&space), visitor_(space.task(), atoms, program) {}
 
 bool Derivation::advance(size_t count) {
-    const ActionList& actions = space_->ground_actions;
+    const ActionList& actions = space_->ground_actions();
     for (; count > 0 && next_ < space_->expanded(); --count, ++next_) {
         if (space_->goals[next_]) continue;
         visitor_.visit(space_->states(), next_);

@@ -14,6 +14,9 @@ class InternTable {
 
     uint32_t size() const { return static_cast<uint32_t>(hashes_.size()); }
     uint64_t hash(uint32_t number) const { return hashes_[number]; }
+    size_t memory() const {  // in bytes
+        return hashes_.capacity() * sizeof(uint64_t) + slots_.capacity() * sizeof(Slot);
+    }
 
     // Returns the number of the value for which `is_same(number)` holds, or none.
     template <class IsSame>

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -18,8 +18,14 @@ from planlog.pddl.task import Task
 from planlog.policy.execution import Observer, Outcome, PlanResult, execute
 from planlog.policy.policy import Policy
 from planlog.search.action_elimination import eliminate_redundant_actions
+from planlog.search.best_first import Progress, search_inside_rules
 from planlog.search.improve import first_plan
 from planlog.search.improve import improve as search_better_plans
+
+SearchObserver = Callable[[PlanResult], None]
+
+# Steps without a new state after which a random execution counts as a circle.
+PATIENCE = 1000
 
 
 def solve(
@@ -33,7 +39,10 @@ def solve(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     avoid_revisits: bool = False,
+    search: bool = True,
     observer: Observer | None = None,
+    on_search: SearchObserver | None = None,
+    on_progress: Progress | None = None,
 ) -> PlanResult:
     """Solve a task with a policy.
 
@@ -41,6 +50,12 @@ def solve(
     folder above. `policy` is a Policy, a Model or the name of a rule file or model file; by default
     Planlog's own for the domain's name, or else all applicable actions. A model takes the action
     with the best score; rules alone draw one of the derived actions at random, with `seed`.
+
+    Where the execution ends in a dead end or a circle, a best-first search looks for a plan among
+    the derived actions, unless `search` is false; see
+    `planlog.search.best_first.search_inside_rules`. All applicable actions are searched at once.
+    `on_search` is called with the result of the execution before, `on_progress` now and then with
+    the number of states.
 
     `rules_first` tries the rules of a learned policy before the policy itself: they find a first
     plan sooner. `eliminate` removes redundant actions from the plan. The other arguments are those
@@ -74,10 +89,30 @@ def solve(
             time_limit=left(),
             memory_limit=memory_limit,
             avoid_revisits=avoid_revisits,
+            patience=PATIENCE if search else None,
             observer=observer,
         )
 
-    result = first_plan(policy, run) if rules_first else run(policy)
+    def look_further(result: PlanResult) -> PlanResult:
+        if on_search is not None:
+            on_search(result)
+        found = search_inside_rules(
+            policy,
+            task,
+            path=result.actions,
+            time_limit=left(),
+            memory_limit=memory_limit,
+            on_progress=on_progress,
+        )
+        return replace(found, steps=result.steps + found.steps)
+
+    searches = search and not avoid_revisits and max_steps is None
+    if searches and policy.program is None and policy.scorer is None:
+        result: PlanResult = look_further(_nothing_yet(task))
+    else:
+        result = first_plan(policy, run) if rules_first else run(policy)
+        if searches and result.outcome in (Outcome.NO_ACTION, Outcome.CYCLE):
+            result = look_further(result)
     try:
         if eliminate:
             result = eliminate_redundant_actions(task, result, time_limit=left())
@@ -139,6 +174,10 @@ def improve(
     better = search(first, time_limit=None if time_limit is None else time_limit - first.seconds)
     later = (replace(found, seconds=first.seconds + found.seconds) for found in better)
     return chain([first], later)
+
+
+def _nothing_yet(task: Task) -> PlanResult:
+    return PlanResult(Outcome.NO_ACTION, (), 0, not task.minimises_cost, 0, None, 0.0)
 
 
 def _replay(task: Task, plan: Plan | str | Path) -> PlanResult:

@@ -25,6 +25,7 @@ from planlog.files import (
     write_atomically,
 )
 from planlog.policy.execution import Outcome, PlanResult
+from planlog.search.best_first import SearchResult
 
 if TYPE_CHECKING:
     from planlog.validation import Validator
@@ -177,6 +178,7 @@ class PlanManager:
 
 _REASONS = {
     Outcome.NO_ACTION: "the policy derives no action here",
+    Outcome.NO_PLAN: "no plan inside the rules",
     Outcome.CYCLE: "the policy leads back to states already seen, with no way out",
     Outcome.STEP_LIMIT: "step limit reached",
     Outcome.TIME_LIMIT: "time limit reached",
@@ -196,9 +198,24 @@ def summarise(
             return f"{text}, NOT VALID (this is a bug in Planlog: please report it)"
         text += ", valid" if valid else ""
         return text + (f", plan in {plan_file}" if plan_file else "")
+    if isinstance(result, SearchResult):
+        states = f"{counted(result.states, 'state')} searched"
+        reason = _REASONS[result.outcome]
+        if result.outcome is Outcome.NO_PLAN:
+            reason += ": they reach no goal"
+        return f"not solved: {reason}; {states}, {seconds:.2f} s"
     goals = "" if result.goals_left is None else f", {counted(result.goals_left, 'goal')} left"
     steps = counted(result.steps, "step")
     return f"not solved: {_REASONS[result.outcome]}; {steps}{goals}, {seconds:.2f} s"
+
+
+def before_search(result: PlanResult, *, has_rules: bool) -> str:
+    """Say why a search follows an execution."""
+    if not has_rules:
+        return "note: without rules, this is a search among all applicable actions"
+    where = "a dead end" if result.outcome is Outcome.NO_ACTION else "a circle"
+    steps = counted(result.steps, "step")
+    return f"note: the policy runs into {where} after {steps}: searching inside the rules"
 
 
 def exit_code(result: PlanResult, signals: Signals, plans: PlanManager) -> int:

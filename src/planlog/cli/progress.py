@@ -96,6 +96,13 @@ class ExecutionProgress(_Progress):
         text = f"step {walk.steps}, {counted(left, 'goal')} left"
         self.show(text, total=self._total, completed=self._total - left)
 
+    def on_search(self, states: int) -> None:
+        """Show the number of states of a search."""
+        now = time.monotonic()
+        if self.is_terminal and now >= self._next_update:
+            self._next_update = now + 0.1
+            self.show(f"searching: {counted(states, 'state')}")
+
 
 class ImproveProgress(_Progress):
     """The best cost that a search for better plans has found."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from planlog.datalog.diagnostics import Diagnostics, Place, enumeration, nearest
 from planlog.datalog.stratify import Dependencies
 from planlog.datalog.syntax import (
+    DEAD,
     NETWORK_MARK,
     Choice,
     Comparison,
@@ -59,7 +60,8 @@ def _unused(
     diagnostics: Diagnostics,
 ) -> None:
     """Warn about derived predicates that neither an action nor a network depends on."""
-    read = (rule.head.relation for rule in rules if rule.is_policy_rule or rule.for_network)
+    read = [rule.head.relation for rule in rules if rule.is_policy_rule or rule.for_network]
+    read.append(DEAD)
     used = dependencies.needed_for(read)
     for relation, rule in first_rules.items():
         if relation in used:

@@ -46,6 +46,8 @@ def in_order(
     writer = _Writer(rules, domain, diagnostics)
     writer.forbid()
     for number, order in enumerate(orders):
+        if order.kind == "prefer":
+            writer.raise_levels(number)
         writer.apply(number, order, is_left_out=order.kind == "prefer" and not prefer)
     return [rule for _, rule in sorted(writer.result(), key=lambda pair: pair[0])]
 
@@ -125,6 +127,12 @@ class _Writer:
         return replace(rule, body=tuple(body))
 
     # Orders
+
+    def raise_levels(self, number: int) -> None:
+        """Count a `prefer` for the rules behind it."""
+        for i, rule in enumerate(self.rules):
+            if rule.block > number:
+                self.rules[i] = replace(rule, level=rule.level + 1)
 
     def apply(self, number: int, order: ParsedOrder, *, is_left_out: bool) -> None:
         """Add the conditions of an order to the rules after it."""

@@ -120,6 +120,9 @@ class Relation:
         return f"{name}@{self.source.value}" if is_marked else name
 
 
+DEAD = Relation("dead", 0, Source.DERIVED)  # states from which no plan leads to the goal
+
+
 @dataclass(frozen=True)
 class Term:
     """An argument of an atom. Its place serves messages only: comparing two parts ignores it."""
@@ -297,6 +300,7 @@ class Rule:
     forbids: bool = False  # a prohibition: the head must not be derived
     # Number of `else` and `prefer` before it; -1 if it is not in the file.
     block: int = field(default=-1, compare=False)
+    level: int = field(default=0, compare=False)  # number of `prefer` before it
     # Written out for another part of the file, which `text` repeats.
     generated: bool = field(default=False, compare=False)
 

@@ -27,6 +27,7 @@ class Outcome(Enum):
 
     SOLVED = "solved"
     NO_ACTION = "no action derived"
+    NO_PLAN = "no plan inside the rules"
     CYCLE = "cycle"
     STEP_LIMIT = "step limit"
     TIME_LIMIT = "time limit"
@@ -80,6 +81,7 @@ def execute(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     avoid_revisits: bool = False,
+    patience: int | None = None,
     observer: Observer | None = None,
 ) -> PlanResult:
     """Apply derived actions from the initial state, or from `start`, until the goal holds.
@@ -88,7 +90,9 @@ def execute(
     `rng` (by default, a generator with seed 0).
 
     Without `avoid_revisits`, states may recur, as a nondeterministic policy may need. The execution
-    ends with CYCLE when a state recurs and no state since then offered a choice.
+    ends with CYCLE when a state recurs and no state since then offered a choice, or after
+    `patience` steps that led to no new state. Where the rules define `dead`, an action that leads
+    to a dead state is taken only if all derived actions do.
 
     With `avoid_revisits` the execution is a depth-first search in the states that the policy
     reaches: it takes only actions that lead to new states, and undoes the last action if there is
@@ -107,6 +111,7 @@ def execute(
         rng=rng or np.random.default_rng(0),
         observer=observer,
         max_steps=sys.maxsize if max_steps is None else max_steps,
+        patience=sys.maxsize if patience is None else patience,
         deadline=None if time_limit is None else begin + time_limit,
         memory=memory_limit,
     )
@@ -153,6 +158,7 @@ class _Execution:
     rng: np.random.Generator
     observer: Observer | None
     max_steps: int
+    patience: int
     deadline: float | None
     memory: int | None
     next_memory_check: float = 0.0
@@ -166,9 +172,14 @@ class _Execution:
         """Follow the policy until the goal, a dead end, an inescapable cycle or a limit."""
         last_seen: dict[int, int] = {}  # fingerprint of a state -> step
         last_choice = -1  # last step with more than one action
+        last_new = 0  # last step that led to a new state
         while not walk.is_goal:
             # Without a choice since this state was last seen, everything since then would recur.
             if last_seen.get(walk.fingerprint, -1) > last_choice:
+                return Outcome.CYCLE
+            if walk.fingerprint not in last_seen:
+                last_new = self.steps
+            elif self.steps - last_new > self.patience:
                 return Outcome.CYCLE
             last_seen[walk.fingerprint] = self.steps
             if limit := self.limit():
@@ -179,8 +190,21 @@ class _Execution:
             if action is None:
                 return Outcome.NO_ACTION
             self.apply(action, walk)
+            if walk.is_dead:
+                action = self.avoid_dead(action, walk)
             self.push(action, walk)
         return Outcome.SOLVED
+
+    def avoid_dead(self, action: EncodedAction, walk: Walk) -> EncodedAction:
+        """Take another action than one that has led to a dead state, if there is a better one."""
+        walk.undo()
+        for other in walk.task.encode(walk.ranked(self.rng)):
+            walk.apply_encoded(other)
+            if not walk.is_dead:
+                return other
+            walk.undo()
+        walk.apply_encoded(action)
+        return action
 
     def search(self, walk: Walk) -> Outcome:
         """Search depth-first: choose among the actions that lead to new states."""

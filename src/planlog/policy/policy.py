@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from typing import Protocol
@@ -19,7 +20,7 @@ from planlog.datalog.compile import CompiledProgram, compile_applicable, compile
 from planlog.datalog.diagnostics import Diagnostics
 from planlog.datalog.fresh_names import Names
 from planlog.datalog.lexer import Kind, Token, tokenize
-from planlog.datalog.syntax import Constant, Relation, Rule, quoted
+from planlog.datalog.syntax import DEAD, Constant, Relation, Rule, quoted
 from planlog.errors import Diagnostic, RuleError
 from planlog.pddl.task import Action, Domain, Immutable, State, Task, counted
 from planlog.policy.derivations import Derivations
@@ -251,6 +252,20 @@ class Policy(Immutable):
     def relation(self, relation: Relation) -> int:
         """Return the core's number of a relation of the rules."""
         return self.compiled.relations[relation]
+
+    @cached_property
+    def loose(self) -> Policy | None:
+        """The rules of the policy, those behind `prefer` always; None if there is no `prefer`."""
+        loose = self.program.loose if self.program else None
+        return None if loose is None else Policy(self.domain, loose)
+
+    def dead_relation(self, program: _core.Program) -> int | None:
+        """Return the number of the predicate `dead` in one of the policy's programs."""
+        heads = (rule.head.relation for rule in self.program.rules) if self.program else ()
+        if DEAD not in heads:
+            return None
+        relations = enumerate(program.relations)
+        return next((i for i, (_, *named) in relations if named == [DEAD.name, 0]), None)
 
     def rule_texts(self) -> dict[int, str]:
         """Return the texts of the rules by their numbers in the program of a walk."""

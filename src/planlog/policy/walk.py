@@ -35,6 +35,7 @@ class Walk:
         self.policy = policy
         self.task = task
         self.core = core or _core.Walk(task.core, *policy.chooser)
+        self._dead = policy.dead_relation(policy.chooser[0])
 
     def restart(self, state: State) -> None:
         """Begin again at a state, evaluated from scratch."""
@@ -182,6 +183,11 @@ class Walk:
     def is_goal(self) -> bool:
         """Whether the goal holds."""
         return self.core.goals_left == 0
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the rules call the state a dead end, by the predicate `dead`."""
+        return self._dead is not None and self.core.holds(self._dead)
 
     @property
     def state(self) -> State:

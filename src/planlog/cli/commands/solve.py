@@ -17,7 +17,13 @@ from planlog.cli import options
 from planlog.cli.command import BadUsage, Command
 from planlog.cli.console import emit_json, report_failure, say
 from planlog.cli.limits import limited_further
-from planlog.cli.plan_files import LONGEST, PlanManager, exit_code, summarise
+from planlog.cli.plan_files import (
+    LONGEST,
+    PlanManager,
+    before_search,
+    exit_code,
+    summarise,
+)
 from planlog.cli.process import remaining
 from planlog.cli.progress import ExecutionProgress, ImproveProgress, Trace
 from planlog.cli.resolve import announce, check_writable, find_inputs, read_domain, read_tasks
@@ -37,7 +43,8 @@ Without a DOMAIN, `domain.pddl` is looked for beside the task and in the folders
 The policy is the model of --model, or the rules of --policy (which may stand before the task
 without its option), or else the rules and the model that Planlog ships for the domain's name,
 or else all applicable actions. A model takes the action with the highest score; rules alone
-choose a derived action at random.
+choose a derived action at random. Where the policy runs into a dead end or a circle, a search
+looks for a plan among the derived actions, or proves that there is none.
 
 The plan goes to the standard output, or to --plan-file, which appears only when it is complete.
 With --improve the first plan is followed by better ones, each validated unless the time runs
@@ -52,7 +59,7 @@ Examples:
     planlog solve p01.pddl --plan-file plan --improve 10
     planlog solve p01.pddl --json
 
-Exit codes: 0 solved, 12 ended without a plan, 22 out of memory, 23 out of time, 31 bad
+Exit codes: 0 solved, 12 no plan inside the rules, 22 out of memory, 23 out of time, 31 bad
 input, 34 unsupported PDDL, 36 bad usage, 73 the plan cannot be written to its file (and is on
 the standard output), 130 or 143 ended by Ctrl-C or SIGTERM without a plan.
 """
@@ -89,6 +96,7 @@ the standard output), 130 or 143 ended by Ctrl-C or SIGTERM without a plan.
 @options.memory_limit
 @options.number("--max-steps", help="Maximum number of actions.", least=0)
 @options.flag("--avoid-revisits", help="Depth-first search that enters no state twice.")
+@options.flag("--no-search", help="No search where the policy runs into a dead end or a circle.")
 @options.flag("--validate", help="Validation of the plan, as by planlog validate.")
 @options.as_json
 @options.flag("-v", "--verbose", help="Trace of the actions derived at each step.")
@@ -108,6 +116,7 @@ def command(
     memory_limit: int | None,
     max_steps: int | None,
     avoid_revisits: bool,
+    no_search: bool,
     validate: bool,
     as_json: bool,
     verbose: bool,
@@ -148,6 +157,11 @@ def command(
                 )
             )
             (task,) = read_tasks(choice.policy, [task_file], choice.shipped)
+            has_rules = choice.policy.program is not None or choice.policy.scorer is not None
+
+            def announce_search(result: PlanResult) -> None:
+                say(before_search(result, has_rules=has_rules))
+
             # The search for better plans eliminates redundant actions itself.
             result = solve(
                 task,
@@ -159,7 +173,10 @@ def command(
                 time_limit=remaining(time_limit),
                 memory_limit=memory_limit,
                 avoid_revisits=avoid_revisits,
+                search=not no_search,
                 observer=progress.observer,
+                on_search=announce_search,
+                on_progress=getattr(progress, "on_search", None),
             )
         # From here on a signal is only recorded: a plan that was found gets reported.
         if result is None:
