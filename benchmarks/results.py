@@ -75,6 +75,26 @@ class Ratio:
 
 
 @dataclass(frozen=True)
+class Quantity:
+    """A quantity, and how large it may be."""
+
+    NAME = "quantities"
+    COLUMNS = ("what", "Planlog", "allowed", "unit", "met")
+
+    what: str
+    value: float
+    allowed: float
+    unit: str
+
+    @property
+    def met(self) -> bool:
+        return self.value <= self.allowed
+
+    def row(self) -> tuple[str, ...]:
+        return self.what, f"{self.value:.0f}", f"{self.allowed:.0f}", self.unit, verdict(self.met)
+
+
+@dataclass(frozen=True)
 class Budget:
     """Seconds that some work takes, and the seconds that it may take."""
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from choices import measure_choices, measure_search
 from inputs import FULL, QUICK
 from learning import measure_models, measure_score, measure_training
 from measures import measure_reading, measure_scratch, measure_space, measure_step
@@ -34,6 +35,8 @@ MEASURES = {
     "distances": measure_distances,
     "nearest": measure_nearest,
     "aggregates": measure_aggregates,
+    "choices": measure_choices,
+    "search": measure_search,
 }
 
 

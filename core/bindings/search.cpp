@@ -179,6 +179,8 @@ void bind_searches(nb::module_& m) {
         .def_prop_ro("expanded",
                      [](const SharedBestFirstSearch& s) { return s.usable().expanded(); })
         .def_prop_ro("dead", [](const SharedBestFirstSearch& s) { return s.usable().dead(); })
+        .def_prop_ro("state_size",
+                     [](const SharedBestFirstSearch& s) { return s.usable().state_size(); })
         .def_prop_ro("memory", [](const SharedBestFirstSearch& s) { return s.usable().memory(); });
     m.def("eliminate_actions", eliminate_from, "task"_a, "state"_a, "plan"_a,
           "seconds"_a.none() = nb::none());

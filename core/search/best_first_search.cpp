@@ -1,7 +1,6 @@
 #include "search/best_first_search.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace planlog {
@@ -10,7 +9,7 @@ namespace {
 
 // Expansions of a queue before the next one has its turn. States of a queue resemble each other, so
 // going from one to the next changes few atoms.
-constexpr uint32_t turn_length = 16;
+constexpr uint32_t turn_length = 64;
 
 template <class Entry>
 void push(std::vector<Entry>& heap, Entry entry) {
@@ -24,6 +23,14 @@ Entry pop_from(std::vector<Entry>& heap) {
     const Entry entry = heap.back();
     heap.pop_back();
     return entry;
+}
+
+// Without an instruction of the processor, std::popcount is a call.
+uint32_t bit_count(uint64_t bits) {
+    bits -= bits >> 1 & 0x5555555555555555;
+    bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333);
+    bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return static_cast<uint32_t>(bits * 0x0101010101010101 >> 56);
 }
 
 // Fewer discrepancies first, then lower costs, which are not negative.
@@ -50,6 +57,7 @@ BestFirstSearch::BestFirstSearch(const Task& task, AtomTable& atoms, const Progr
             goals_.push_back({literal.predicate, object_row(literal.terms), !literal.negated});
         else
             has_other_goals_ = true;
+        has_unwanted_ = has_unwanted_ || literal.negated;
     }
     nodes_.push_back({StateSet::none, 0, 0, false});
     enqueue(0, 0);
@@ -146,8 +154,10 @@ uint32_t BestFirstSearch::goals_left(uint32_t state) {
     const uint64_t* bits = successors_.states().state(state);
     auto left = static_cast<uint32_t>(std::ranges::count(goals_, true, &Goal::wanted));
     for (size_t word = 0; word < wanted_.size(); ++word)
-        left += static_cast<uint32_t>(std::popcount(wanted_[word] & ~bits[word]) +
-                                      std::popcount(unwanted_[word] & bits[word]));
+        left += bit_count(wanted_[word] & ~bits[word]);
+    if (has_unwanted_)
+        for (size_t word = 0; word < unwanted_.size(); ++word)
+            left += bit_count(unwanted_[word] & bits[word]);
     return left;
 }
 
@@ -185,21 +195,28 @@ void BestFirstSearch::rank_actions() {
     Walk& walk = successors_.walk();
     Materialization& materialization = walk.materialization();
     if (inference_) inference_->update(materialization);
-    derived_.clear();
-    walk.append_actions(derived_);
     ranked_.clear();
-    for (const ActionRow action : derived_) {
-        steps_.step();
+    walk.visit_actions([&](ActionRow action) {
         float score = 0;
         if (inference_)
             score = *inference_->value(*materialization.program().find_action(action.action),
                                        action.row);
-        ranked_.push_back({action, level(action), score});
-    }
-    std::ranges::reverse(ranked_);  // the first by name wins ties
+        ranked_.push_back({action, level(action), score, 0});
+    });
+    if (options_.levels.empty() && !inference_) return;
     std::ranges::stable_sort(ranked_, [](const Ranked& one, const Ranked& other) {
         return one.level != other.level ? one.level > other.level : one.score < other.score;
     });
+    if (inference_) find_probabilities();
+}
+
+// Replaces scores by the logarithms of their softmax.
+void BestFirstSearch::find_probabilities() {
+    if (ranked_.empty()) return;
+    const float highest = std::ranges::max_element(ranked_, {}, &Ranked::score)->score;
+    double total = 0;
+    for (const Ranked& one : ranked_) total += std::exp(one.score - highest);
+    for (Ranked& one : ranked_) one.log_probability = one.score - highest - std::log(total);
 }
 
 void BestFirstSearch::expand(uint32_t state) {
@@ -216,22 +233,17 @@ void BestFirstSearch::expand(uint32_t state) {
         return;
     }
     rank_actions();
-    if (ranked_.empty()) return;
-    const uint32_t least = ranked_.back().level;
-    double total = 0;
-    const float highest = std::ranges::max_element(ranked_, {}, &Ranked::score)->score;
-    for (const Ranked& one : ranked_) total += std::exp(one.score - highest);
     const double before = inference_ ? log_probabilities_[state] : 0;
     for (const Ranked& one : ranked_) {
         steps_.step();
-        const double probability = before + (one.score - highest) - std::log(total);
-        if (!add_child(state, one.action, one.level - least, probability)) return;
+        const uint32_t discrepancy = one.level - ranked_.back().level;
+        if (!add_child(state, one.action, discrepancy, before + one.log_probability)) return;
     }
 }
 
 // Returns false if there is no room for the child, or if it is a goal.
 bool BestFirstSearch::add_child(uint32_t state, ActionRow action, uint32_t discrepancy,
-                                double probability) {
+                                double log_probability) {
     const uint32_t child = successors_.successor(state, action, options_.limit);
     if (child == StateSet::none) {
         is_full_ = true;
@@ -242,7 +254,7 @@ bool BestFirstSearch::add_child(uint32_t state, ActionRow action, uint32_t discr
         std::min<uint32_t>(nodes_[state].discrepancies + discrepancy, UINT16_MAX);
     nodes_.push_back(
         {state, successors_.action_number(action), static_cast<uint16_t>(discrepancies), false});
-    if (enqueue(child, probability) > 0 || has_other_goals_) return true;
+    if (enqueue(child, log_probability) > 0 || has_other_goals_) return true;
     goal_ = child;
     return false;
 }

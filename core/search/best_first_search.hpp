@@ -46,6 +46,7 @@ class BestFirstSearch {
     size_t states() const { return successors_.states().size(); }
     size_t expanded() const { return expanded_; }
     size_t dead() const { return dead_; }  // of the expanded states
+    size_t state_size() const { return successors_.states().width() * sizeof(uint64_t); }
     // Bytes of the states, their nodes and the queues.
     size_t memory() const;
 
@@ -71,8 +72,9 @@ class BestFirstSearch {
 
     void expand(uint32_t state);
     void rank_actions();
+    void find_probabilities();
     uint32_t level(ActionRow action);
-    bool add_child(uint32_t state, ActionRow action, uint32_t discrepancy, double probability);
+    bool add_child(uint32_t state, ActionRow action, uint32_t discrepancy, double log_probability);
     uint32_t enqueue(uint32_t state, double log_probability);  // returns the number of goals left
     uint32_t goals_left(uint32_t state);
     bool is_novel(uint32_t state, uint32_t left);
@@ -90,6 +92,7 @@ class BestFirstSearch {
         ActionRow action;
         uint32_t level;
         float score;
+        double log_probability;
     };
 
     Successors successors_;
@@ -105,9 +108,9 @@ class BestFirstSearch {
     std::vector<Goal> goals_;                  // whose atoms have not been met
     std::vector<uint64_t> wanted_, unwanted_;  // bits of the atoms of the others
     size_t atoms_known_ = 0;                   // of the states, when goals were looked for
+    bool has_unwanted_ = false;                // goals that are negations
     bool has_other_goals_ = false;             // which the bits of a state do not tell
     std::vector<Ranked> ranked_;
-    std::vector<ActionRow> derived_;
     StepCounter steps_;
     uint32_t turn_ = 0;
     size_t expanded_ = 0, dead_ = 0;
