@@ -66,6 +66,7 @@ class _Writer:
         self.prohibitions = [rule for rule in rules if rule.forbids]
         self.domain = domain
         self.diagnostics = diagnostics
+        self.is_incomplete = diagnostics.has_errors  # rules are missing
         self.names = Names(domain, rules)
         self.numbers = {"first": 0, "forbidden": 0}
         self.guards: dict[tuple[Relation | None, str | None], _Guard] = {}
@@ -148,7 +149,7 @@ class _Writer:
                 [i for i in part if self.rules[i].head.relation == relation]
                 for part in (before, after)
             )
-        if self.diagnostics.has_errors:  # also in rules that this order is about
+        if self.is_incomplete:
             return
         if not self.is_possible(number, order, before, after) or is_left_out:
             return

@@ -53,9 +53,10 @@ class _Writer:
     def __init__(self, parsed: ParsedFile, domain: Domain, diagnostics: Diagnostics) -> None:
         self.domain = domain
         self.diagnostics = diagnostics
-        self.taken = {rule.head.name.text for rule in parsed.rules} | set(parsed.skipped_names)
-        self.taken |= {*domain.predicate_ids, *domain.type_ids, *domain.action_ids}
-        self.taken |= set(domain.function_ids)
+        self.of_domain = {*domain.predicate_ids, *domain.type_ids, *domain.action_ids}
+        self.of_domain |= set(domain.function_ids)
+        heads = {rule.head.name.text for rule in parsed.rules}
+        self.taken = self.of_domain | heads | set(parsed.skipped_names)
         self.families: dict[str, ParsedFamily] = {}
         for family in parsed.families:
             if self.is_family(family):
@@ -69,7 +70,7 @@ class _Writer:
         head = family.head
         name = head.name.text
         variables = [term for term in head.terms if isinstance(term, Variable)]
-        if name in self.taken or name in self.families:
+        if name in self.of_domain or name in self.families:
             message = f"{quoted(name)} has another meaning already"
             self.diagnostics.error(head.name.place, message, "choose another name for the family")
             return False
