@@ -174,6 +174,16 @@ class Watch {
     Clock::time_point next_{};
 };
 
+// A relation of a program that has no arguments.
+inline std::optional<RelationId> checked_flag(const Program& program,
+                                              std::optional<uint32_t> number) {
+    if (!number) return std::nullopt;
+    const auto relation = checked<RelationId>(*number, program.relations(), "no such relation");
+    if (program.relations()[*number].arity != 0)
+        throw nb::value_error("the relation has arguments");
+    return relation;
+}
+
 // Work that runs without the interpreter lock, on one thread at a time. An exception in the middle
 // of it leaves the object broken.
 class Guarded {

@@ -127,11 +127,7 @@ class SharedBestFirstSearch : public Guarded {
         BestFirstSearch::Options options{
             std::move(levels), {}, limit, network_ ? &network_->network : nullptr};
         const Program& program_of = program_->frozen();
-        if (dead) {
-            options.dead = checked<RelationId>(*dead, program_of.relations(), "no such relation");
-            if (program_of.relations()[*dead].arity != 0)
-                throw nb::value_error("the relation of dead states has no arguments");
-        }
+        options.dead = checked_flag(program_of, dead);
         const auto atoms = checked_atoms(*task_, state);
         const auto actions = as_plan(task_->task, path);
         guarded([&] {

@@ -14,10 +14,12 @@ auto view_of(std::vector<T> StateSpace::* array) {
 
 class SharedDerivation : public Guarded {
   public:
-    SharedDerivation(std::shared_ptr<SharedSpace> space, std::shared_ptr<SharedProgram> program)
+    SharedDerivation(std::shared_ptr<SharedSpace> space, std::shared_ptr<SharedProgram> program,
+                     std::optional<uint32_t> dead)
         : space_(std::move(space)), program_(std::move(program)) {
         check_same_domain(*space_->task(), *program_);
-        derivation_.emplace(space_->finished(), space_->task()->atoms, program_->program);
+        derivation_.emplace(space_->finished(), space_->task()->atoms, program_->program,
+                            checked_flag(program_->program, dead));
     }
     bool advance(size_t count) {
         return guarded([&] { return derivation_->advance(count); });
@@ -55,11 +57,15 @@ void bind_spaces(nb::module_& m) {
         .def_prop_ro("costs", view_of(&StateSpace::costs), within)
         .def_prop_ro("rules", [](const SharedSpace& s) { return as_pair(s.finished().rules); });
     nb::class_<SharedDerivation>(m, "Derivation")
-        .def(nb::init<std::shared_ptr<SharedSpace>, std::shared_ptr<SharedProgram>>(), "space"_a,
-             "program"_a)
+        .def(nb::init<std::shared_ptr<SharedSpace>, std::shared_ptr<SharedProgram>,
+                      std::optional<uint32_t>>(),
+             "space"_a, "program"_a, "dead"_a.none() = nb::none())
         .def("advance", &SharedDerivation::advance, "count"_a)
         .def_prop_ro(
             "derived", [](const SharedDerivation& d) { return as_view(d.usable().derived); },
+            within)
+        .def_prop_ro(
+            "is_dead", [](const SharedDerivation& d) { return as_view(d.usable().is_dead); },
             within)
         .def_prop_ro("rules", [](const SharedDerivation& d) { return as_pair(d.usable().rules); });
 }

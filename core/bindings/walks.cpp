@@ -53,10 +53,8 @@ class SharedWalk : public Guarded {
     // Whether a relation without arguments holds.
     bool holds(uint32_t number) {
         const Materialization& materialization = usable().materialization();
-        const auto& relations = materialization.program().relations();
-        const auto relation = checked<RelationId>(number, relations, "no such relation");
-        if (relations[number].arity != 0) throw nb::value_error("the relation has arguments");
-        return materialization.relation(relation).holds(nullptr);
+        const auto relation = checked_flag(materialization.program(), number);
+        return materialization.relation(*relation).holds(nullptr);
     }
     void undo() {
         if (usable().steps() == 0) throw nb::index_error("there is no step to undo");

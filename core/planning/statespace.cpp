@@ -71,8 +71,13 @@ bool StateSpace::add_transition(uint32_t state, ActionRow action) {
 
 // --- Derivation --------------------------------------------------------------
 
-Derivation::Derivation(const StateSpace& space, AtomTable& atoms, const Program& program)
-    : derived(space.successors.size()), space_(&space), visitor_(space.task(), atoms, program) {}
+Derivation::Derivation(const StateSpace& space, AtomTable& atoms, const Program& program,
+                       std::optional<RelationId> dead)
+    : derived(space.successors.size()),
+      is_dead(space.states().size()),
+      space_(&space),
+      visitor_(space.task(), atoms, program),
+      dead_(dead) {}
 
 bool Derivation::advance(size_t count) {
     const ActionList& actions = space_->ground_actions();
@@ -80,6 +85,8 @@ bool Derivation::advance(size_t count) {
         if (space_->goals[next_]) continue;
         visitor_.visit(space_->states(), next_);
         visitor_.count_rules(rules);
+        if (dead_)
+            is_dead[next_] = visitor_.walk().materialization().relation(*dead_).holds(nullptr);
         for (uint32_t t = space_->offsets[next_]; t < space_->offsets[next_ + 1]; ++t) {
             const uint32_t action = space_->actions[t];
             const ActionId schema = actions.symbols[action];

@@ -2,6 +2,7 @@
 // transitions among them that another policy derives.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -57,15 +58,19 @@ class StateSpace {
 // Derived transitions of a state space: those of a policy, in all expanded states but goals.
 class Derivation {
   public:
-    Derivation(const StateSpace& space, AtomTable& atoms, const Program& program);
+    // `dead` is a relation without arguments.
+    Derivation(const StateSpace& space, AtomTable& atoms, const Program& program,
+               std::optional<RelationId> dead);
     bool advance(size_t count);  // visits `count` more states; false at the end
 
     std::vector<uint8_t> derived;  // per transition
+    std::vector<uint8_t> is_dead;  // per state of the space: whether `dead` holds
     RuleCounts rules;
 
   private:
     const StateSpace* space_;
     Visitor visitor_;
+    std::optional<RelationId> dead_;
     uint32_t next_ = 0;
 };
 

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 import planlog
 from planlog import domains
+from planlog.checking import check
+from planlog.checking.report import Fraction, Property, Verdict
 from planlog.pddl.task import Atom, Domain, Task
 from planlog.policy.execution import Outcome, execute
 from planlog.policy.policy import Policy
@@ -229,6 +231,13 @@ def test_dead_states_are_avoided_if_another_action_is_derived() -> None:
     assert not policy.warnings
     assert all(planlog.solve(task, policy, seed=s, search=False).solved for s in range(9))
     assert search_inside_rules(policy, task).solved
+    report = check(policy, task)
+    assert report.findings[Property.GOAL_ACHIEVING].verdict is Verdict.PROVED
+    assert report.dead == Fraction(0, 1)
+    without = check(Policy.parse(rules, domain), task).findings[Property.GOAL_ACHIEVING]
+    assert without.verdict is Verdict.REFUTED
+    wrong = check(Policy.parse(rules + "dead :- at(c).\n", domain), task)
+    assert wrong.dead == Fraction(1, 1)
     # There is nothing better than to go on.
     only = Policy.parse("go(X, Y) :- pit(Y).\ndead :- at(X), pit(X).\n", domain)
     assert execute(only, task).outcome is Outcome.NO_ACTION

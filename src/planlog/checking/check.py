@@ -11,11 +11,20 @@ from planlog.checking.optimality import Optimality
 from planlog.checking.properties import cycle_free, goal_achieving, optimality_preserving
 from planlog.checking.random_walks import WalkSearch
 from planlog.checking.reachability import Reachability
-from planlog.checking.report import Finding, Fond, Property, Scope, TaskReport, Verdict
+from planlog.checking.report import (
+    Finding,
+    Fond,
+    Fraction,
+    Property,
+    Scope,
+    TaskReport,
+    Verdict,
+)
 from planlog.checking.rule_coverage import rule_report
 from planlog.parallel import CheckCancelled, map_in_order
 from planlog.pddl.task import Task
 from planlog.policy.policy import Policy
+from planlog.ragged import Mask
 from planlog.statespace.space import DEFAULT_LIMIT, derive, expand
 
 
@@ -86,7 +95,10 @@ def check(
         reached, counts = Reachability(optimality.space, optimality.graph), derived.rules
     else:
         space = expand(task, policy, limit=limit, on_progress=progress(Stage.REACHED))
-        reached, counts = Reachability(space, space.graph), space.rules
+        graph = space.graph
+        if policy.dead_relation(policy.core) is not None:
+            graph = graph.keep(derive(space, policy).mask)
+        reached, counts = Reachability(space, graph), space.rules
 
     findings = {
         Property.GOAL_ACHIEVING: goal_achieving(reached, probe),
@@ -122,9 +134,17 @@ def check(
         solvable=int((whole.goal_distances >= 0).sum()) if whole and whole.complete else None,
         reached=int(reached.states.sum()),
         reached_complete=reached.complete,
+        dead=None if optimality is None else _dead(optimality, derived.dead),
         rules=rule_report(policy, reached, counts, optimality),
         walks=walked,
     )
+
+
+def _dead(optimality: Optimality, dead: Mask) -> Fraction | None:
+    """Return how many of the states that the rules call dead have a plan."""
+    if not dead.any():
+        return None
+    return Fraction(int((dead & optimality.space.solvable).sum()), int(dead.sum()))
 
 
 def check_all(

@@ -237,6 +237,7 @@ class TaskReport:
     solvable: int | None  # states of the whole space from which a goal is reachable, if known
     reached: int  # number of states seen that the policy reaches
     reached_complete: bool  # whether these are all
+    dead: Fraction | None  # states that the rules call dead although they have a plan
     rules: RuleReport
     walks: WalkReport | None  # None if no walks were needed
 

@@ -294,18 +294,34 @@ class Derived:
 
     mask: Mask  # (transitions,): whether the policy derives the action; False in goal states
     rules: RuleCounts
+    dead: Mask  # (states,): whether the rules call the state dead; False in goal states
 
 
 def derive(space: StateSpace, policy: Policy, *, on_progress: OnProgress | None = None) -> Derived:
-    """Evaluate a policy in all expanded non-goal states of a space."""
+    """Evaluate a policy in all expanded non-goal states of a space.
+
+    An action that leads to a dead state counts only where all derived actions do, as in executions.
+    """
     policy.check_task(space.task)
-    core = _core.Derivation(space.core, policy.core)
+    core = _core.Derivation(space.core, policy.core, policy.dead_relation(policy.core))
     done = 0
     while core.advance(_CHUNK):
         done += _CHUNK
         if on_progress:
             on_progress(done)
-    return Derived(core.derived.view(np.bool_), _rule_counts(policy, core.rules))
+    dead = core.is_dead.view(np.bool_)
+    mask = _without_dead(space.graph, core.derived.view(np.bool_), dead)
+    return Derived(mask, _rule_counts(policy, core.rules), dead)
+
+
+def _without_dead(graph: Graph, derived: Mask, dead: Mask) -> Mask:
+    if not dead.any():
+        return derived
+    alive: Mask = derived & ~dead[graph.targets]
+    has_alive = np.zeros(len(dead), dtype=bool)
+    has_alive[graph.sources[alive]] = True
+    kept: Mask = derived & (alive | ~has_alive[graph.sources])
+    return kept
 
 
 def _rule_counts(policy: Policy, counts: tuple[list[int], list[int]]) -> RuleCounts:

@@ -46,6 +46,7 @@ def _task(checked: Checked) -> dict[str, Any]:
         "reached_complete": report.reached_complete,
         "properties": properties,
         "fond": _value(report.fond),
+        "dead": _value(report.dead),
         "rules": _rules(report.rules),
         "walks": _value(report.walks),
     }

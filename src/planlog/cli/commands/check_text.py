@@ -66,6 +66,11 @@ def _task_block(checked: Checked, limit: int) -> str:
         lines.append(
             "  the task minimises total-cost: optimal means least cost, not fewest actions"
         )
+    if report.dead is not None:
+        wrong = "all of them rightly"
+        if report.dead.number:
+            wrong = f"WRONGLY: {_of(report.dead)} have a plan"
+        lines.append(f"  the rules call {counted(report.dead.of, 'state')} dead, {wrong}")
     if report.unsolvable:
         lines.append("  this task is unsolvable: no goal is reachable")
     lines += [_row(p, _basis(finding, report)) for p, finding in report.findings.items()]
