@@ -96,9 +96,9 @@ CORE_LIMITS = {
     "datalog": 2600,
     "planning": 1200,
     "network": 1100,
-    "search": 900,
+    "search": 1250,
     "util": 550,
-    "bindings": 1400,
+    "bindings": 1500,
 }
 
 

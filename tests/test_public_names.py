@@ -147,7 +147,7 @@ def test_a_plan_from_elsewhere_is_improved(graph: dict[str, object]) -> None:
 def test_a_task_without_a_plan_has_one_result(graph: dict[str, object]) -> None:
     stuck = graph["domain"].parse_task(PROBLEM.replace("(edge b c)", ""))
     (result,) = planlog.improve(stuck, graph["policy"])
-    assert result.outcome is planlog.Outcome.NO_ACTION
+    assert result.outcome is planlog.Outcome.NO_PLAN
 
 
 @pytest.mark.slow

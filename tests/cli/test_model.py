@@ -175,9 +175,12 @@ def test_a_loop_of_best_actions_is_told(tmp_path: Path, planlog: Run) -> None:
     file = tmp_path / "model.safetensors"
     template = build_template(rules, settings[0])
     Model.of(template, settings[1], random_weights(rules, *settings)).write(file)
-    code, out, err = planlog("solve", problem, "--model", file)
+    code, out, err = planlog("solve", problem, "--model", file, "--no-search")
     assert (code, out) == (12, "")
     assert "leads back to states already seen" in err
+    code, out, err = planlog("solve", problem, "--model", file)
+    assert (code, out) == (12, "")
+    assert "no plan inside the rules" in err
     code, _, err = planlog("solve", problem, "--model", file, "--sample", "1", "--max-steps=99")
     assert code == 12
     assert "step limit" in err

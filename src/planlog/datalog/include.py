@@ -21,7 +21,6 @@ from planlog.datalog.syntax import quoted, written
 from planlog.files import read_input_text
 
 LIBRARY = Path(__file__).with_name("library")
-_MOST_DEEP = 20  # files that include each other
 
 
 class Origin(NamedTuple):
@@ -56,11 +55,16 @@ _HELP = "write 'include \"paths.dl\" with edge = road.'"
 
 
 def with_includes(
-    text: str, file: str, folder: Path | None, diagnostics: Diagnostics, depth: int = 0
+    text: str,
+    file: str,
+    folder: Path | None,
+    diagnostics: Diagnostics,
+    including: tuple[Path, ...] = (),
 ) -> Source:
     """Return the text of a rule file with what it includes.
 
-    Files are looked for in the folder, if it is given, and then in the library.
+    Files are looked for in the folder, if it is given, and then in the library. A file is never
+    included by one of those that it is included by.
     """
     if not _BEGINNING.search(text):
         return Source(text)
@@ -75,7 +79,7 @@ def with_includes(
     origins: list[Origin] = []
     needed = set(_read(parse(own, Diagnostics(file, own)).rules))
     for include in includes:
-        found = _included(include, folder, diagnostics, depth)
+        found = _included(include, folder, diagnostics, including)
         if found is None:
             continue
         renamed, source, path = found
@@ -97,24 +101,23 @@ def _includes(text: str, diagnostics: Diagnostics) -> Iterator[_Include]:
 
 
 def _included(
-    include: _Include, folder: Path | None, diagnostics: Diagnostics, depth: int
+    include: _Include, folder: Path | None, diagnostics: Diagnostics, including: tuple[Path, ...]
 ) -> tuple[str, Source, str] | None:
     """Return an included text with its names, with what it includes itself, and its file."""
     folders = [folder, LIBRARY] if folder else [LIBRARY]
-    paths = [each / include.file for each in folders]
-    path = next((path for path in paths if path.is_file()), None)
+    paths = [(each / include.file).resolve() for each in folders]
+    path = next((path for path in paths if path.is_file() and path not in including), None)
     if path is None or (folder is None and Path(include.file).name != include.file):
         shipped = enumeration(sorted(each.name for each in LIBRARY.glob("*.dl")))
         hint = f"files are looked for beside the rule file; Planlog has {shipped}"
-        diagnostics.error(include.place, f"no such file: {include.file}", hint)
-        return None
-    if depth > _MOST_DEEP:
-        message = f"{include.file} includes itself"
-        diagnostics.error(include.place, message, "break the cycle of files")
+        message = f"no such file: {include.file}"
+        if any(each.is_file() for each in paths):
+            message, hint = f"{include.file} includes itself", "break the cycle of files"
+        diagnostics.error(include.place, message, hint)
         return None
     shown = include.file if path.parent == LIBRARY else str(path)
     whole = read_input_text(path)
-    source = with_includes(whole, shown, path.parent, diagnostics, depth + 1)
+    source = with_includes(whole, shown, path.parent, diagnostics, (*including, path))
     return _renamed(source.text, include, diagnostics), source, shown
 
 
@@ -122,7 +125,7 @@ def _renamed(text: str, include: _Include, diagnostics: Diagnostics) -> str:
     """Return a text with other names, on the same lines."""
     tokens = [t for t in tokenize(text, Diagnostics(include.file, text)) if t.kind is Kind.NAME]
     known = {token.text for token in tokens}
-    for old in include.names.keys() - known:
+    for old in sorted(include.names.keys() - known):
         near = nearest(old, known)
         hint = f"did you mean {quoted(near)}?" if near else f"it has: {enumeration(sorted(known))}"
         message = f"{include.file} has no name {quoted(old)}"

@@ -82,18 +82,19 @@ class Program:
 
 
 def parse_program(
-    text: str, domain: Domain, file: str = "<rules>", folder: Path | None = None
+    text: str, domain: Domain, file: str = "<rules>", path: Path | None = None
 ) -> Program:
     """Parse and check the text of a rule file; messages call it `file`.
 
-    It includes files of the folder, if one is given, and of Planlog. Returns the program with its
-    warnings. Raises RuleError with all mistakes and where they are.
+    It includes files of Planlog, and of the folder of its `path`, if it has one. Returns the
+    program with its warnings. Raises RuleError with all mistakes and where they are.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     of_includes = Diagnostics(file, text)
-    text, origins = with_includes(text, file, folder, of_includes)
+    paths = (path.resolve(),) if path else ()
+    text, origins = with_includes(text, file, path.parent if path else None, of_includes, paths)
+    of_includes.raise_errors()
     diagnostics = Diagnostics(file, text, origins)
-    diagnostics.extend(of_includes)
     parsed = parse(text, diagnostics)
     resolved = resolve(parsed, domain, diagnostics)
     rules = in_order(resolved, parsed.orders, domain, diagnostics)
@@ -116,4 +117,4 @@ def parse_program(
 def read_program(path: str | Path, domain: Domain) -> Program:
     """Read and check a rule file. Raises RuleError as `parse_program` does, and OSError."""
     # A byte that is not UTF-8 becomes a character that is unknown outside of comments.
-    return parse_program(read_input_text(path), domain, str(path), Path(path).parent)
+    return parse_program(read_input_text(path), domain, str(path), Path(path))
