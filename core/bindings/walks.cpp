@@ -56,6 +56,13 @@ class SharedWalk : public Guarded {
         const auto relation = checked_flag(materialization.program(), number);
         return materialization.relation(*relation).holds(nullptr);
     }
+    // The number of derivations of a rule.
+    size_t derivation_count(uint32_t rule) {
+        const Materialization& materialization = usable().materialization();
+        if (rule >= materialization.program().rules().size())
+            throw nb::index_error("no such rule");
+        return materialization.derivations().count(rule);
+    }
     void undo() {
         if (usable().steps() == 0) throw nb::index_error("there is no step to undo");
         guarded([&] { walk().undo(); });
@@ -243,6 +250,7 @@ void bind_walks(nb::module_& m) {
         .def("apply", &SharedWalk::apply, "action"_a, "arguments"_a)
         .def("undo", &SharedWalk::undo)
         .def("holds", &SharedWalk::holds, "relation"_a)
+        .def("derivation_count", &SharedWalk::derivation_count, "rule"_a)
         .def("actions", &SharedWalk::actions)
         .def("sample", &SharedWalk::sample, "key"_a)
         .def("scores", &SharedWalk::scores)

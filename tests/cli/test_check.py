@@ -45,7 +45,7 @@ KEYS = {
     "outcome complete problem domain policy limit walks walk_steps seed seconds tasks summary "
     "rules",
     "file task minimises verdict unsolvable states states_complete solvable reached "
-    "reached_complete properties fond rules walks",
+    "reached_complete properties fond dead rules walks",
     "title verdict scope states failing failing_reached counterexample plan_file",
     "reason trace under_policy shortest state goals distance dead_end derived derived_by_rule "
     "optimal cycle ending plan",

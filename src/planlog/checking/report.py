@@ -12,6 +12,7 @@ import numpy.typing as npt
 from planlog.costs import Cost
 from planlog.pddl.plan import Plan
 from planlog.pddl.task import Action, State, Task
+from planlog.policy.walk import MANY_ACTIONS
 
 
 class Property(Enum):
@@ -188,6 +189,15 @@ class RuleReport:
     actions: int  # derived in live states: the `states` that are not known to be dead ends
     choice: Fraction  # live states with more than one derived action
     mixed: Fraction | None  # states with optimal and other derived actions, if optima are known
+
+    @property
+    def crowded(self) -> tuple[RuleCount, ...]:
+        """The rules that derive very many actions in a state."""
+        return tuple(
+            rule
+            for rule in self.rules
+            if rule.derives_action and rule.derivations > MANY_ACTIONS * rule.states
+        )
 
     @property
     def never_fired(self) -> tuple[RuleCount, ...]:

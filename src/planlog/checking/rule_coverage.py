@@ -53,4 +53,7 @@ def _rule_counts(policy: Policy, task: Task, counts: RuleCounts) -> Iterator[Rul
             continue
         if derivations[number].static and states:
             total //= states
-        yield RuleCount(rule.text or str(rule), rule.line, rule.is_policy_rule, states, total)
+        file, line = policy.program.origin(rule.line)
+        included = "" if file == policy.program.file else f"  % {file}"
+        text = (rule.text or str(rule)) + included
+        yield RuleCount(text, line, rule.is_policy_rule, states, total)

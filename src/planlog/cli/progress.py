@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from planlog.cli.console import say
 from planlog.cli.formatting import counted, duration
 from planlog.costs import cost_text
+from planlog.policy.walk import MANY_ACTIONS
 from planlog.printable import printable
 
 if TYPE_CHECKING:
@@ -249,6 +250,9 @@ class Trace:
 
     def observer(self, walk: Walk, action: Action) -> None:
         """Print a step before it is taken."""
+        if walk.action_count > MANY_ACTIONS:
+            self._tell_counts(walk, action)
+            return
         scores = walk.scores()
         derived: dict[str, list[str]] = {}
         for rule, derived_action in walk.explain():
@@ -260,4 +264,12 @@ class Trace:
         ]
         for rule, actions in derived.items():
             lines += [f"  {rule}", *(f"      {name}" for name in actions)]
+        say("\n".join([*lines, f"  takes {action}"]))
+
+    def _tell_counts(self, walk: Walk, action: Action) -> None:
+        """Print how many actions each rule derives, since nobody reads thousands of them."""
+        lines = [f"step {walk.steps + 1}: {counted(walk.action_count, 'action')} derived"]
+        for rule, number in walk.rule_counts().items():
+            hint = "; 'any X' keeps one of equal ones" if number > MANY_ACTIONS else ""
+            lines += [f"  {rule}", f"      {counted(number, 'action')}{hint}"] if number else []
         say("\n".join([*lines, f"  takes {action}"]))

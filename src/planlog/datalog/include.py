@@ -104,10 +104,11 @@ def _included(
     include: _Include, folder: Path | None, diagnostics: Diagnostics, including: tuple[Path, ...]
 ) -> tuple[str, Source, str] | None:
     """Return an included text with its names, with what it includes itself, and its file."""
-    folders = [folder, LIBRARY] if folder else [LIBRARY]
+    is_plain = Path(include.file).name == include.file
+    folders = [*([folder] if folder else []), *([LIBRARY] if is_plain else [])]
     paths = [(each / include.file).resolve() for each in folders]
     path = next((path for path in paths if path.is_file() and path not in including), None)
-    if path is None or (folder is None and Path(include.file).name != include.file):
+    if path is None:
         shipped = enumeration(sorted(each.name for each in LIBRARY.glob("*.dl")))
         hint = f"files are looked for beside the rule file; Planlog has {shipped}"
         message = f"no such file: {include.file}"

@@ -15,6 +15,9 @@ from planlog.policy.derivations import Derivations
 if TYPE_CHECKING:
     from planlog.policy.policy import Policy
 
+# Derived actions of a state, from which on messages suggest to choose among them.
+MANY_ACTIONS = 1000
+
 
 class Walk:
     """A walk through the states of a task; `Policy.start` begins one.
@@ -145,6 +148,18 @@ class Walk:
             for schema, arguments in self.core.actions()
             for rule in self.core.rules_of(schema, arguments)
         ]
+
+    def rule_counts(self) -> dict[str, int]:
+        """Return the text of each rule for an action with the number of its derivations."""
+        names = self.policy.rule_texts()
+        rules = self.policy.program.rules if self.policy.program else ()
+        actions = (rule.is_policy_rule for rule in rules)
+        pairs = zip(names.items(), actions, strict=False)
+        counts: dict[str, int] = {}
+        for (number, text), is_policy_rule in pairs:
+            if is_policy_rule:
+                counts[text] = counts.get(text, 0) + self.core.derivation_count(number)
+        return counts or {"applicable": self.action_count}
 
     def derivations(self) -> Derivations:
         """Return the canonical model of the state under the rules, with all derivations."""

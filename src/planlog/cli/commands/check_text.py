@@ -132,6 +132,10 @@ def _rules_block(summary: Summary) -> str:
         places = ", ".join(str(rule.line) for rule in report.never_fired)
         noun = "rule, in line" if len(report.never_fired) == 1 else "rules, in lines"
         lines.append(f"  never fired: {len(report.never_fired):,} {noun} {places}")
+    for rule in report.crowded:
+        actions = f"{rule.derivations // rule.states:,} actions in a state"
+        hint = "'any X' keeps one of equal ones"
+        lines.append(f"  the rule in line {rule.line} derives {actions}: {hint}")
     lines.append(f"  derived actions per state: {report.mean_actions:.2f} on average")
     lines.append(f"  more than one derived action: {_of(report.choice)}")
     if report.mixed is not None and report.mixed.of:
