@@ -293,8 +293,10 @@ class _Writer:
         return other in self.needed[name]
 
     def new_name(self, kind: str) -> str:
-        name = next(name for i in count(1) if (name := f"{kind}_{i}") not in self.taken)
-        self.taken |= {name, f"{name}_elements", f"{name}_groups"}
+        names = (f"{kind}_{i}" for i in count(1))
+        parts = ("", "_elements", "_groups")
+        name = next(n for n in names if not any(n + part in self.taken for part in parts))
+        self.taken.update(name + part for part in parts)
         return name
 
 

@@ -21,6 +21,7 @@ from planlog.datalog.syntax import quoted, written
 from planlog.files import read_input_text
 
 LIBRARY = Path(__file__).with_name("library")
+_LONGEST_NAME = 256  # of a file; systems refuse longer ones
 
 
 class Origin(NamedTuple):
@@ -104,8 +105,9 @@ def _included(
     include: _Include, folder: Path | None, diagnostics: Diagnostics, including: tuple[Path, ...]
 ) -> tuple[str, Source, str] | None:
     """Return an included text with its names, with what it includes itself, and its file."""
-    is_plain = Path(include.file).name == include.file
-    folders = [*([folder] if folder else []), *([LIBRARY] if is_plain else [])]
+    is_name = include.file.isprintable() and 0 < len(include.file) < _LONGEST_NAME
+    is_plain = is_name and Path(include.file).name == include.file
+    folders = [*([folder] if folder and is_name else []), *([LIBRARY] if is_plain else [])]
     paths = [(each / include.file).resolve() for each in folders]
     path = next((path for path in paths if path.is_file() and path not in including), None)
     if path is None:

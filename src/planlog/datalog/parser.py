@@ -262,15 +262,16 @@ class _Parser:
         first = self.next
         if first.kind in (Kind.DOT, Kind.END):
             self.fail(start, "a rule needs a head before ':-'", "write 'head :- body.'")
-        (head, *body), choices = self.body("", "")
+        body, choices = self.body("", "")
         hint = "write ':- a(X, Y), condition.', where a is the action that is forbidden"
+        head = body[0] if body else None
         if not isinstance(head, ParsedAtom) or head.negated or head.can:
             self.fail(first, "a rule without a head begins with the action that it forbids", hint)
         if choices:
             message = "a prohibition cannot choose among its answers"
             self.diagnostics.error(choices[0].place, message, "choose in a rule of its own")
         text = self.one_line(start, self.previous)
-        return ParsedRule(head, tuple(body), text, forbids=True, block=len(self.orders))
+        return ParsedRule(head, body[1:], text, forbids=True, block=len(self.orders))
 
     def order(self) -> ParsedOrder:
         start = self.take()
