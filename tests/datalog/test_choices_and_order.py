@@ -13,12 +13,14 @@ from hypothesis.strategies import DrawFn
 
 from planlog.datalog import parse_program
 from planlog.errors import RuleError
-from planlog.network.settings import TemplateSettings
+from planlog.network.model_file import Model
+from planlog.network.settings import NetworkSettings, TemplateSettings
 from planlog.network.template import build_template
 from planlog.pddl.task import Domain, Task
 from planlog.policy.policy import Policy
 from support.order_reference import ChoosingRule, Order, Prohibition, Statements
 from support.profiles import examples
+from support.random_networks import random_weights
 from support.random_programs import (
     DOMAIN,
     Draft,
@@ -329,3 +331,24 @@ def test_a_choice_that_never_lists_combinations() -> None:
     assert [str(action) for action in walk.actions()] == ["(pick a0 b0 c0)"]
     walk.apply("(pick a0 b5 c7)")
     assert [str(action) for action in walk.actions()] == ["(pick a1 b0 c0)"]
+
+
+@pytest.mark.parametrize(("short", "long"), EQUAL)
+def test_a_model_file_holds_all_that_its_rules_include(
+    short: str, long: str, tmp_path: Path
+) -> None:
+    """The scores of a model rank the actions of the rules, whatever they are written with."""
+    policy = Policy.parse(short, ROADS)
+    settings = TemplateSettings(), NetworkSettings(width=2)
+    template = build_template(policy, settings[0])
+    file = tmp_path / "model.safetensors"
+    Model.of(template, settings[1], random_weights(policy, *settings)).write(file)
+    learned = Model.read(file).policy(ROADS)
+    task = ROADS.parse_task(
+        "(define (problem p) (:domain roads) (:objects a b c d - place i j - item)"
+        " (:init (road a b) (road b c) (road c d) (slow a b) (slow b d) (wanted d))"
+        " (:goal (and (wanted a))))"
+    )
+    walk = learned.start(task)
+    assert walk.actions() == policy.actions(task, task.initial)
+    assert set(walk.scores()) == set(walk.actions())

@@ -15,7 +15,7 @@ from planlog import domains
 from planlog.checking import check
 from planlog.checking.report import Fraction, Property, Verdict
 from planlog.pddl.task import Atom, Domain, Task
-from planlog.policy.execution import Outcome, execute
+from planlog.policy.execution import Outcome, PlanResult, execute
 from planlog.policy.policy import Policy
 from planlog.search.best_first import SearchResult, search_inside_rules
 from planlog.statespace.space import DEAD_END, expand
@@ -45,7 +45,7 @@ def assert_as_exhaustive(policy: Policy, task: Task) -> SearchResult:
     return found
 
 
-def assert_derived(policy: Policy, task: Task, found: SearchResult) -> None:
+def assert_derived(policy: Policy, task: Task, found: PlanResult) -> None:
     """Each action of the plan is derived, and the last one leads to a goal."""
     walk = policy.start(task)
     for action in found.actions:
@@ -190,6 +190,16 @@ def test_strict_rules_before_loose_ones_solve_what_either_solves() -> None:
         if found["both"].solved:
             assert_derived(both.loose or both, task, found["both"])
     assert 0 < solved["strict"] < solved["both"]
+
+
+def test_better_plans_may_use_what_stands_behind_prefer() -> None:
+    task = cards(0)
+    policy = Policy.parse(f"{STRICT}prefer\n{LOOSE}", task.domain)
+    first = planlog.solve(task, policy)
+    assert first.solved
+    *_, best = [first, *planlog.improve(task, policy, first, max_expansions=2000, threads=1)]
+    assert best.cost <= first.cost
+    assert_derived(Policy.applicable(task.domain), task, best)
 
 
 def test_solve_searches_where_the_policy_gets_stuck() -> None:

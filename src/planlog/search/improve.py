@@ -66,6 +66,9 @@ def improve(
         raise ValueError("the search needs one thread at least")
     policy.check_task(task)
     threads = available_processors() if threads is None else threads
+    # Rules behind `prefer` are for searches. A learned policy has no scores for their actions.
+    loose = policy.loose if policy.scorer is None else None
+    chooser = (loose.core, None) if loose else policy.chooser
     most = sys.maxsize if max_expansions is None else max_expansions
     deadline = None if time_limit is None else start + time_limit
 
@@ -74,7 +77,7 @@ def improve(
         try:
             search = _core.ParallelSearch(  # which checks the plan
                 task.core,
-                *policy.chooser,
+                *chooser,
                 task.initial.ids,
                 task.encode(plan.actions),
                 seed % 2**64,
