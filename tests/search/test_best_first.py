@@ -216,7 +216,7 @@ def test_solve_searches_where_the_policy_gets_stuck() -> None:
         if found.solved and not alone.solved:
             stuck += 1
             assert isinstance(found, SearchResult)
-            assert found.states > 0
+            assert found.searched_states
         if not found.solved:
             assert found.outcome is Outcome.NO_PLAN
     assert stuck > 0
@@ -258,7 +258,7 @@ def test_limits() -> None:
     task = generated("blocksworld", 0, blocks=12)
     policy = Policy.applicable(task.domain)
     full = search_inside_rules(policy, task, max_states=10)
-    assert (full.outcome, full.states) == (Outcome.STEP_LIMIT, 10)
+    assert (full.outcome, full.searched_states) == (Outcome.STEP_LIMIT, 10)
     late = search_inside_rules(policy, task, time_limit=0.0)
     assert late.outcome in (Outcome.TIME_LIMIT, Outcome.SOLVED)
     small = search_inside_rules(policy, task, memory_limit=1)

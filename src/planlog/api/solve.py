@@ -18,11 +18,11 @@ from planlog.pddl.task import Task
 from planlog.policy.execution import Observer, Outcome, PlanResult, execute
 from planlog.policy.policy import Policy
 from planlog.search.action_elimination import eliminate_redundant_actions
-from planlog.search.best_first import Progress, search_inside_rules
 from planlog.search.improve import first_plan
 from planlog.search.improve import improve as search_better_plans
 
 SearchObserver = Callable[[PlanResult], None]
+Progress = Callable[[int], None]
 
 # Steps without a new state after which a random execution counts as a circle.
 PATIENCE = 1000
@@ -94,6 +94,8 @@ def solve(
         )
 
     def look_further(result: PlanResult) -> PlanResult:
+        from planlog.search.best_first import search_inside_rules  # few tasks need it
+
         if on_search is not None:
             on_search(result)
         found = search_inside_rules(

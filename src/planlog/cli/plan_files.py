@@ -25,7 +25,6 @@ from planlog.files import (
     write_atomically,
 )
 from planlog.policy.execution import Outcome, PlanResult
-from planlog.search.best_first import SearchResult
 
 if TYPE_CHECKING:
     from planlog.validation import Validator
@@ -198,8 +197,8 @@ def summarise(
             return f"{text}, NOT VALID (this is a bug in Planlog: please report it)"
         text += ", valid" if valid else ""
         return text + (f", plan in {plan_file}" if plan_file else "")
-    if isinstance(result, SearchResult):
-        states = f"{counted(result.states, 'state')} searched"
+    if result.searched_states is not None:
+        states = f"{counted(result.searched_states, 'state')} searched"
         reason = _REASONS[result.outcome]
         if result.outcome is Outcome.NO_PLAN:
             reason += ": they reach no goal"

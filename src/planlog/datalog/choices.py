@@ -64,8 +64,6 @@ def check_choices(
 
 def expand_choices(rules: Sequence[Rule], domain: Domain) -> list[Rule]:
     """Return rules without choices and without `can`."""
-    if not any(rule.choices or _applicable(rule) for rule in rules):
-        return list(rules)
     writer = _Writer(rules, domain)
     for rule in rules:
         writer.add(rule)

@@ -121,6 +121,8 @@ class ParsedFile(NamedTuple):
     skipped_names: frozenset[str]
     orders: tuple[ParsedOrder, ...] = ()
     families: tuple[ParsedFamily, ...] = ()
+    has_shorthand: bool = False  # families, named parameters or `not (...)`
+    computes: bool = False  # expressions or aggregates
 
 
 def parse(text: str, diagnostics: Diagnostics) -> ParsedFile:
@@ -173,6 +175,7 @@ class _Parser:
         self.rules: list[ParsedRule] = []
         self.orders: list[ParsedOrder] = []
         self.families: list[ParsedFamily] = []
+        self.has_shorthand = self.computes = False
 
     # Tokens
 
@@ -220,7 +223,12 @@ class _Parser:
                 unread = self.tokens[start : self.position]
                 skipped.update(token.text for token in unread if token.kind is Kind.NAME)
         return ParsedFile(
-            tuple(self.rules), frozenset(skipped), tuple(self.orders), tuple(self.families)
+            tuple(self.rules),
+            frozenset(skipped),
+            tuple(self.orders),
+            tuple(self.families),
+            self.has_shorthand,
+            self.computes,
         )
 
     def skip_rule(self) -> None:
@@ -283,6 +291,7 @@ class _Parser:
         return ParsedOrder(start.text, group, extent)
 
     def family(self) -> ParsedFamily:
+        self.has_shorthand = True
         self.take()
         head = self.atom(self.next, negated=False)
         hint = "write 'family park(C, D) = a(C, _, D) | b(C, D).'"
@@ -514,6 +523,7 @@ class _Parser:
 
     def conjunction(self, start: Token) -> ParsedConjunction:
         """Read `not (p, q)`."""
+        self.has_shorthand = True
         opening = self.take()
         self.nest(opening)
         missing, hint = "'not ( )' negates nothing", "write literals between the parentheses"
@@ -566,6 +576,7 @@ class _Parser:
         start = self.position
         result = self.product(opening)
         while self.next.kind in _SUMS:
+            self.computes = True
             operator = _SUMS[self.take().kind]
             result = Operation(operator, result, self.product(opening))
             self.limit(start)
@@ -575,6 +586,7 @@ class _Parser:
         start = self.position
         result = self.factor(opening)
         while self.next.kind in _PRODUCTS:
+            self.computes = True
             operator = _PRODUCTS[self.take().kind]
             result = Operation(operator, result, self.factor(opening))
             self.limit(start)
@@ -589,6 +601,7 @@ class _Parser:
             self.nesting -= 1
             if isinstance(inner, Number):
                 return Number(str(-inner.value), token.place)
+            self.computes = True
             return Operation("-", Number("0", token.place), inner)
         if token.kind is Kind.OPEN:
             self.take()
@@ -613,6 +626,7 @@ class _Parser:
             self.fail(self.tokens[start], f"more than {_MOST_PARTS} parts in an expression", hint)
 
     def aggregate(self) -> ParsedAggregate:
+        self.computes = True
         start = self.take()
         opening = self.take()
         self.nest(start)
@@ -695,6 +709,7 @@ class _Parser:
         """Read `name:` before an argument, if it is there."""
         if self.after_next() is not Kind.COLON or self.next.kind not in (Kind.NAME, Kind.VARIABLE):
             return None
+        self.has_shorthand = True
         name = self.take()
         self.take()
         if name.kind is Kind.VARIABLE:

@@ -7,22 +7,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from planlog.datalog.choices import check_choices, expand_choices
 from planlog.datalog.diagnostics import Diagnostics, Place, origin_of
-from planlog.datalog.include import Origin, with_includes
 from planlog.datalog.lint import lint
-from planlog.datalog.order import in_order
 from planlog.datalog.parser import parse
 from planlog.datalog.resolve import resolve
 from planlog.datalog.safety import check_safety
 from planlog.datalog.stratify import Dependencies, check_stratified
-from planlog.datalog.syntax import Relation, Rule
+from planlog.datalog.syntax import Relation, Rule, Source
 from planlog.datalog.typecheck import check_types
-from planlog.datalog.values import check_values
 from planlog.errors import Diagnostic, Severity
 from planlog.files import read_input_text
 
 if TYPE_CHECKING:
+    from planlog.datalog.include import Origin
+    from planlog.datalog.parser import ParsedFile
     from planlog.pddl.task import Domain
 
 
@@ -90,28 +88,79 @@ def parse_program(
     program with its warnings. Raises RuleError with all mistakes and where they are.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    of_includes = Diagnostics(file, text)
-    paths = (path.resolve(),) if path else ()
-    text, origins = with_includes(text, file, path.parent if path else None, of_includes, paths)
-    of_includes.raise_errors()
+    text, origins = _with_includes(text, file, path)
     diagnostics = Diagnostics(file, text, origins)
     parsed = parse(text, diagnostics)
     resolved = resolve(parsed, domain, diagnostics)
-    rules = in_order(resolved, parsed.orders, domain, diagnostics)
+    rules = _in_order(resolved, parsed, domain, diagnostics)
     dependencies = Dependencies(rules)
     check_safety(rules, diagnostics)
     check_stratified(dependencies, diagnostics)
-    check_choices(rules, dependencies, diagnostics)
-    check_values(rules, dependencies, diagnostics)
+    _check_choices_and_values(rules, dependencies, diagnostics)
     check_types(dependencies.in_order(rules), domain, diagnostics)
     diagnostics.raise_errors()
     lint(rules, dependencies, domain, diagnostics)
     loose = None
     if any(order.kind == "prefer" for order in parsed.orders):
-        others = in_order(resolved, parsed.orders, domain, Diagnostics(file, text), prefer=False)
-        loose = Program(tuple(expand_choices(others, domain)), (), file, text, origins)
-    rules = expand_choices(rules, domain)
-    return Program(tuple(rules), diagnostics.warnings, file, text, origins, loose=loose)
+        others = _in_order(resolved, parsed, domain, Diagnostics(file, text), prefer=False)
+        loose = Program(_without_choices(others, domain), (), file, text, origins)
+    written_out = _without_choices(rules, domain)
+    return Program(written_out, diagnostics.warnings, file, text, origins, loose=loose)
+
+
+# The stages that few rule files need are loaded when one does, since that takes milliseconds.
+
+
+def _with_includes(text: str, file: str, path: Path | None) -> tuple[str, tuple[Origin, ...]]:
+    if "include" not in text:
+        return text, ()
+    from planlog.datalog.include import with_includes
+
+    diagnostics = Diagnostics(file, text)
+    including = (path.resolve(),) if path else ()
+    source = with_includes(text, file, path.parent if path else None, diagnostics, including)
+    diagnostics.raise_errors()
+    return source
+
+
+def _in_order(
+    rules: list[Rule],
+    parsed: ParsedFile,
+    domain: Domain,
+    diagnostics: Diagnostics,
+    *,
+    prefer: bool = True,
+) -> list[Rule]:
+    if not parsed.orders and not any(rule.forbids for rule in rules):
+        return rules
+    from planlog.datalog.order import in_order
+
+    return in_order(rules, parsed.orders, domain, diagnostics, prefer=prefer)
+
+
+def _check_choices_and_values(
+    rules: list[Rule], dependencies: Dependencies, diagnostics: Diagnostics
+) -> None:
+    if any(rule.choices for rule in rules):
+        from planlog.datalog.choices import check_choices
+
+        check_choices(rules, dependencies, diagnostics)
+    if any(rule.head.relation.numbers for rule in rules):
+        from planlog.datalog.values import check_values
+
+        check_values(rules, dependencies, diagnostics)
+
+
+def _without_choices(rules: list[Rule], domain: Domain) -> tuple[Rule, ...]:
+    if not any(rule.choices or _reads_applicable(rule) for rule in rules):
+        return tuple(rules)
+    from planlog.datalog.choices import expand_choices
+
+    return tuple(expand_choices(rules, domain))
+
+
+def _reads_applicable(rule: Rule) -> bool:
+    return any(literal.relation.source is Source.APPLICABLE for literal in rule.literals)
 
 
 def read_program(path: str | Path, domain: Domain) -> Program:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
 from planlog.datalog import syntax
-from planlog.datalog.desugar import AggregateNames, Desugared, desugar
 from planlog.datalog.diagnostics import Diagnostics, enumeration, nearest
 from planlog.datalog.lexer import Token
 from planlog.datalog.parser import ParsedAtom, ParsedConjunction, ParsedFile, ParsedRule
-from planlog.datalog.shorthand import expand_shorthand
 from planlog.datalog.sorts import with_sorts
 from planlog.datalog.syntax import (
     NETWORK_MARK,
@@ -28,6 +26,7 @@ from planlog.datalog.syntax import (
 )
 
 if TYPE_CHECKING:
+    from planlog.datalog.desugar import AggregateNames
     from planlog.pddl.task import Domain
 
 _STATUS_HELP = (
@@ -43,9 +42,19 @@ def resolve(parsed: ParsedFile, domain: Domain, diagnostics: Diagnostics) -> lis
     in a body a predicate hides a type of the same name, and both hide an action. `t@type` is the
     type t in any case.
     """
-    desugared = desugar(expand_shorthand(parsed, domain, diagnostics), domain, diagnostics)
-    resolver = _Resolver(desugared, parsed.skipped_names, domain, diagnostics)
-    resolved = [resolver.rule(rule) for rule in desugared.rules]
+    # These stages are loaded when they are needed, since loading them takes milliseconds.
+    if parsed.has_shorthand:
+        from planlog.datalog.shorthand import expand_shorthand
+
+        parsed = expand_shorthand(parsed, domain, diagnostics)
+    rules: tuple[ParsedRule, ...] = parsed.rules
+    aggregates: dict[str, AggregateNames] = {}
+    if parsed.computes:
+        from planlog.datalog.desugar import desugar
+
+        rules, aggregates = desugar(parsed, domain, diagnostics)
+    resolver = _Resolver(rules, aggregates, parsed.skipped_names, domain, diagnostics)
+    resolved = [resolver.rule(rule) for rule in rules]
     return with_sorts([rule for rule in resolved if rule is not None])
 
 
@@ -56,7 +65,8 @@ def _is_marked(atom: ParsedAtom) -> bool:
 class _Resolver:
     def __init__(
         self,
-        parsed: Desugared,
+        rules: Sequence[ParsedRule],
+        aggregates: Mapping[str, AggregateNames],
         skipped_names: frozenset[str],
         domain: Domain,
         diagnostics: Diagnostics,
@@ -64,7 +74,7 @@ class _Resolver:
         self.domain = domain
         self.diagnostics = diagnostics
         self.skipped = skipped_names
-        self.aggregates = parsed.aggregates
+        self.aggregates = aggregates
         self.predicates = {predicate.name: predicate for predicate in domain.predicates}
         self.types = domain.type_ids
         self.actions = {action.name: action for action in domain.actions}
@@ -73,7 +83,7 @@ class _Resolver:
             a.name: {a.arity: Relation(a.name, a.arity, Source.ACTION)} for a in domain.actions
         }
         self.heads: dict[tuple[str, int], list[ParsedAtom]] = {}
-        for rule in parsed.rules:
+        for rule in rules:
             name = rule.head.name.text
             if not (name in self.predicates or name in self.types or name in self.actions):
                 self.heads.setdefault((name, len(rule.head.terms)), []).append(rule.head)

@@ -50,6 +50,7 @@ class PlanResult:
     steps: int  # applied actions, with those undone
     goals_left: int | None  # in the last state; None if no state was evaluated
     seconds: float
+    searched_states: int | None = None  # of a search inside the rules, if there was one
 
     @property
     def solved(self) -> bool:

@@ -28,8 +28,7 @@ Progress = Callable[[int], None]  # called with the number of states
 class SearchResult(PlanResult):
     """A result of a search inside the rules; NO_PLAN proves that they allow no plan."""
 
-    states: int = 0  # that were met
-    expanded: int = 0
+    expanded: int = 0  # states
     dead: int = 0  # of these, left out by the rules for `dead`
     memory: int = 0  # bytes of the states and of what the search keeps about them
 
@@ -76,7 +75,7 @@ def search_inside_rules(
         steps=search.expanded if search else 0,
         goals_left=0 if _is(outcome) else None,
         seconds=time.monotonic() - begin,
-        states=search.states if search else 0,
+        searched_states=search.states if search else 0,
         expanded=search.expanded if search else 0,
         dead=search.dead if search else 0,
         memory=search.memory if search else 0,

@@ -32,7 +32,6 @@ from planlog.costs import cost_text
 from planlog.locks import locked
 from planlog.policy.execution import Outcome, PlanResult
 from planlog.ranges import Range
-from planlog.search.best_first import SearchResult
 
 # Seconds after the search for better plans in which the last one is validated.
 _LAST_VALIDATION = 0.2
@@ -238,7 +237,7 @@ def _as_json(
         "seconds": round(seconds, 6),
         "steps": result.steps,
         "goals_left": result.goals_left,
-        "searched_states": result.states if isinstance(result, SearchResult) else None,
+        "searched_states": result.searched_states,
         "plan": [str(action) for action in result.actions] if result.solved else None,
     }
     if plans is not None:
