@@ -59,8 +59,7 @@ class SharedWalk : public Guarded {
     // The number of derivations of a rule.
     size_t derivation_count(uint32_t rule) {
         const Materialization& materialization = usable().materialization();
-        if (rule >= materialization.program().rules().size())
-            throw nb::index_error("no such rule");
+        if (rule >= materialization.program().rules().size()) throw nb::index_error("no such rule");
         return materialization.derivations().count(rule);
     }
     void undo() {
