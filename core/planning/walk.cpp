@@ -8,6 +8,9 @@ namespace planlog {
 
 namespace {
 
+// Derived actions that a sample looks at, all of them. Above this number it draws rows instead.
+constexpr size_t most_listed = 1 << 16;
+
 uint64_t hash_of(uint64_t seed, uint32_t symbol, const ObjectId* values, size_t arity) {
     uint64_t hash = mix(seed + 0x9e3779b97f4a7c15ULL * (symbol + 1));
     for (size_t i = 0; i < arity; ++i)
@@ -312,6 +315,7 @@ std::vector<GroundAction> Walk::actions() const {
 }
 
 std::optional<ActionRow> Walk::sample(uint64_t key) const {
+    if (action_count() > most_listed) return sample_row(key);
     std::optional<ActionRow> chosen;
     uint64_t least = UINT64_MAX;
     visit_actions([&](ActionRow action) {
@@ -321,6 +325,26 @@ std::optional<ActionRow> Walk::sample(uint64_t key) const {
         least = value;
     });
     return chosen;
+}
+
+// Draws rows until one is true: few are false, since most rows are those of derived actions.
+ActionRow Walk::sample_row(uint64_t key) const {
+    size_t rows = 0;
+    for (const DerivedSchema& schema : derived_schemas_)
+        rows += materialization_.relation(schema.relation).row_count();
+    for (uint64_t attempt = 1;; ++attempt) {
+        size_t row = mix(key + attempt * 0x9e3779b97f4a7c15ULL) % rows;
+        for (const DerivedSchema& schema : derived_schemas_) {
+            const Relation& relation = materialization_.relation(schema.relation);
+            if (row >= relation.row_count()) {
+                row -= relation.row_count();
+                continue;
+            }
+            if (relation.is_true(static_cast<Row>(row)))
+                return {schema.action, static_cast<Row>(row)};
+            break;
+        }
+    }
 }
 
 uint64_t Walk::hash(ActionRow action, uint64_t key) const {

@@ -88,7 +88,8 @@ class Walk {
     GroundAction ground(ActionRow action) const;
     std::optional<ActionRow> find_derived(ActionId action, const ObjectId* arguments) const;
     // Samples a derived action uniformly: the one whose hash with the key is least, so the choice
-    // does not depend on the order in which actions were derived.
+    // does not depend on the order in which actions were derived. Of very many actions it takes one
+    // in constant time, which depends on the steps so far.
     std::optional<ActionRow> sample(uint64_t key) const;
     // A hash of the schema, the arguments and the key; it does not depend on the row.
     uint64_t hash(ActionRow action, uint64_t key) const;
@@ -133,6 +134,7 @@ class Walk {
     void add_to_fingerprint(PredicateId predicate, const ObjectId* values, size_t arity);
     Cost function_value(const CostEffect& cost, const ObjectId* binding) const;
     size_t arity(ActionId action) const;
+    ActionRow sample_row(uint64_t key) const;
     void perform(std::span<const StateChange> changes, bool forward);
 
     std::vector<Schema> schemas_;

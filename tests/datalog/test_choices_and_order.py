@@ -4,8 +4,10 @@ what people write by hand."""
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -352,3 +354,27 @@ def test_a_model_file_holds_all_that_its_rules_include(
     walk = learned.start(task)
     assert walk.actions() == policy.actions(task, task.initial)
     assert set(walk.scores()) == set(walk.actions())
+
+
+def test_one_of_very_many_actions_is_sampled_without_a_list() -> None:
+    domain = Domain.parse(
+        """(define (domain triples) (:predicates (p ?x) (done))
+        (:action take :parameters (?x ?y ?z) :precondition (and (p ?x) (p ?y) (p ?z))
+          :effect (not (p ?x))))"""
+    )
+    names = [f"o{i}" for i in range(50)]
+    task = domain.parse_task(
+        f"(define (problem p) (:domain triples) (:objects {' '.join(names)})"
+        f" (:init {' '.join(f'(p {name})' for name in names)}) (:goal (done)))"
+    )
+    walk = Policy.parse("take(X, Y, Z).", domain).start(task)
+    rng = np.random.default_rng(0)
+    for left in (50, 49):
+        assert walk.action_count == left**3
+        drawn = [walk.sample(rng) for _ in range(2000)]
+        derived = set(walk.actions())
+        assert all(action in derived for action in drawn)
+        firsts = Counter(action.arguments[0] for action in drawn if action)
+        assert len(firsts) == left
+        assert max(firsts.values()) < 5 * 2000 / left  # each is expected 40 times
+        walk.apply(f"(take o{left - 40} o0 o1)")
