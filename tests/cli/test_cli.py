@@ -429,3 +429,42 @@ def test_completion(words: str, found: list[str]) -> None:
     complete = {**os.environ, **environment, "_PLANLOG_COMPLETE": "bash_complete"}
     result = run_process(env=complete)
     assert result.stdout.split() == [f"plain,{word}" for word in found]
+
+
+def test_rules_that_derive_very_many_actions_are_named(tmp_path: Path, planlog: Run) -> None:
+    (tmp_path / "domain.pddl").write_text(
+        """(define (domain triples) (:predicates (p ?x) (done))
+        (:action take :parameters (?x ?y ?z) :precondition (and (p ?x) (p ?y) (p ?z))
+          :effect (done)))"""
+    )
+    names = [f"o{i}" for i in range(11)]
+    task, rules = tmp_path / "p01.pddl", tmp_path / "rules.dl"
+    task.write_text(
+        f"(define (problem p) (:domain triples) (:objects {' '.join(names)})"
+        f" (:init {' '.join(f'(p {name})' for name in names)}) (:goal (done)))"
+    )
+    rules.write_text("take(X, Y, Z).\n")
+    code, out, err = planlog("solve", task, "--policy", rules, "-v")
+    assert code == 0
+    assert "1,331 actions; 'any X' keeps one of equal ones" in err
+    assert len(err.splitlines()) < 10
+    code, out, _ = planlog("check", task, "--policy", rules, "--property", "1")
+    assert "the rule in line 1 derives 1,331 actions in a state" in out
+    rules.write_text("take(X, Y, Z) :- any X, Y, Z.\n")
+    code, out, _ = planlog("check", task, "--policy", rules, "--property", "1")
+    assert "actions in a state" not in out
+
+
+def test_no_plan_inside_the_rules_is_told_from_a_limit(tmp_path: Path, planlog: Run) -> None:
+    (tmp_path / "domain.pddl").write_text(ENDLESS_DOMAIN)
+    task = tmp_path / "p01.pddl"
+    task.write_text(ENDLESS_PROBLEM)
+    code, out, err = planlog("solve", task, "--policy", "none")
+    assert (code, out) == (12, "")
+    assert "without rules, this is a search among all applicable actions" in err
+    assert "no plan inside the rules" in err
+    code, out, _ = planlog("solve", task, "--policy", "none", "--json")
+    answer = json.loads(out)
+    assert (code, answer["outcome"]) == (12, "no plan inside the rules")
+    assert answer["searched_states"] > 0
+    assert answer["goals_left"] is None
