@@ -181,7 +181,7 @@ def measure_search(sizes: Sizes) -> Iterator[Ratio | Quantity]:
 
     def search() -> float:
         nonlocal found
-        found = _core.BestFirstSearch(task.core, policy.core, None, ids, [], None, limit, [])
+        found = _core.BestFirstSearch(task.core, policy.core, None, ids, [], None, limit, [], True)
         start = time.thread_time()
         while found.states < limit // 3 and found.advance(64) is _core.SearchOutcome.RUNNING:
             pass

@@ -120,12 +120,12 @@ class SharedBestFirstSearch : public Guarded {
     SharedBestFirstSearch(std::shared_ptr<SharedTask> task, std::shared_ptr<SharedProgram> program,
                           std::shared_ptr<SharedNetwork> network, IdArray state,
                           std::vector<uint32_t> levels, std::optional<uint32_t> dead, size_t limit,
-                          const Steps& path)
+                          const Steps& path, bool has_rules)
         : task_(std::move(task)), program_(std::move(program)), network_(std::move(network)) {
         check_same_domain(*task_, *program_);
         if (network_) network_->check_scores(*program_);
         BestFirstSearch::Options options{
-            std::move(levels), {}, limit, network_ ? &network_->network : nullptr};
+            std::move(levels), {}, limit, network_ ? &network_->network : nullptr, has_rules};
         const Program& program_of = program_->frozen();
         options.dead = checked_flag(program_of, dead);
         const auto atoms = checked_atoms(*task_, state);
@@ -166,9 +166,9 @@ void bind_searches(nb::module_& m) {
     nb::class_<SharedBestFirstSearch>(m, "BestFirstSearch")
         .def(nb::init<std::shared_ptr<SharedTask>, std::shared_ptr<SharedProgram>,
                       std::shared_ptr<SharedNetwork>, IdArray, std::vector<uint32_t>,
-                      std::optional<uint32_t>, size_t, Steps>(),
+                      std::optional<uint32_t>, size_t, Steps, bool>(),
              "task"_a, "program"_a, "network"_a.none(), "state"_a, "levels"_a, "dead"_a.none(),
-             "limit"_a, "path"_a)
+             "limit"_a, "path"_a, "has_rules"_a)
         .def("advance", &SharedBestFirstSearch::advance, "count"_a)
         .def("plan", &SharedBestFirstSearch::plan)
         .def_prop_ro("states", [](const SharedBestFirstSearch& s) { return s.usable().states(); })

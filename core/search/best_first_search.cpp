@@ -68,8 +68,10 @@ BestFirstSearch::BestFirstSearch(const Task& task, AtomTable& atoms, const Progr
 uint32_t BestFirstSearch::enqueue(uint32_t state, double log_probability) {
     const Node& node = nodes_[state];
     const uint32_t left = goals_left(state);
-    if (node.discrepancies >= stacks_.size()) stacks_.resize(node.discrepancies + size_t{1});
-    stacks_[node.discrepancies].push_back(state);
+    if (options_.has_rules) {
+        if (node.discrepancies >= stacks_.size()) stacks_.resize(node.discrepancies + size_t{1});
+        stacks_[node.discrepancies].push_back(state);
+    }
     std::vector<Bucket>& buckets = by_goals_[is_novel(state, left) ? 0 : 1];
     if (left >= buckets.size()) buckets.resize(left + size_t{1});
     buckets[left].states.push_back(state);
@@ -108,7 +110,7 @@ std::optional<uint32_t> BestFirstSearch::pop_deepest() {
 }
 
 std::optional<uint32_t> BestFirstSearch::pop() {
-    const uint32_t queues = inference_ ? 3 : 2;
+    constexpr uint32_t queues = 3;
     for (uint32_t tried = 0; tried <= queues;) {
         const uint32_t queue = turn_ / turn_length % queues;
         std::optional<uint32_t> state;

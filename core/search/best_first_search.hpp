@@ -2,8 +2,9 @@
 // detection. States are bit vectors; each costs a parent, an action and its places in the queues.
 //
 // Queues with different orders take turns, as in LAMA, so that none of them alone decides:
-//   - depth: the newest state first, and of its siblings the one with the highest score. This
-//     follows the policy, and takes back what did not lead on.
+//   - depth, with rules: the newest state first, and of its siblings the one with the highest
+//     score. This follows the policy, and takes back what did not lead on. Without rules it only
+//     makes plans longer.
 //   - goals: states with a new atom among those with as many goals left first, then those with
 //     fewer goals left (best-first width search, Lipovetzky and Geffner 2017).
 //   - levels: with a network, the least depth divided by the probability of the path under the
@@ -30,6 +31,7 @@ class BestFirstSearch {
         std::optional<RelationId> dead{};  // states in which it holds are left out
         size_t limit = UINT32_MAX - 1;     // of states
         const Network* network = nullptr;
+        bool has_rules = true;
     };
     enum class Outcome : uint8_t { Running, Solved, Exhausted, Full };
 

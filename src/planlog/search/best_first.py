@@ -107,6 +107,7 @@ def _start(
         policy.dead_relation(program),
         max_states,
         list(task.encode(path)),
+        policy.program is not None,
     )
 
 
