@@ -102,7 +102,7 @@ def _minimise(sizes: Sizes) -> Ratio:
 def _any(sizes: Sizes) -> Iterator[Budget]:
     domain = Domain.parse(PICK_DOMAIN)
     policy = Policy.parse("pick(X, Y, Z) :- any X, Y, Z.\n", domain)
-    for count in (sizes.group // 100 * 3, sizes.group // 10 * 3):
+    for count in (max(3, sizes.group * 3 // 100), max(3, sizes.group * 3 // 10)):
         names = {kind: [f"{kind}{i}" for i in range(count)] for kind in "abc"}
         declared = " ".join(f"{' '.join(each)} - {kind}" for kind, each in names.items())
         facts = " ".join(f"(f{kind} {name})" for kind, each in names.items() for name in each)
@@ -149,7 +149,7 @@ def snack_task(children: int) -> str:
 
 
 def _snack(sizes: Sizes) -> Process:
-    children = SNACK_CHILDREN * sizes.group // 1000
+    children = max(3, SNACK_CHILDREN * sizes.group // 1000)
     with tempfile.TemporaryDirectory() as folder:
         files = {"domain.pddl": SNACK_DOMAIN, "rules.dl": SNACK, "p.pddl": snack_task(children)}
         domain, rules, problem = (Path(folder) / name for name in files)

@@ -32,11 +32,11 @@ def test_speed_measures_everything() -> None:
     assert any("paper's implementation" in name for name in others)
     assert any("extrapolated" in name for name in others) == bool(HAS_NEURALOGIC)
     assert all(r["ratio"] > 0 for r in found["ratios"])
-    assert len(found["budgets"]) == 3
+    assert len(found["budgets"]) == 5
     assert all(budget["met"] for budget in found["budgets"])
     plans = [p for p in found["processes"] if p["expected"] == "solved"]
     models = [p for p in found["processes"] if p["expected"] == "trained"]
-    assert len(plans) == 9
+    assert len(plans) == 10
     assert len(models) == 1
     assert all(p["outcome"] == p["expected"] for p in found["processes"])
     assert all(p["megabytes"] > 1 for p in found["processes"])
